@@ -1,0 +1,37 @@
+/** Every cap of the product, in one place. Hitting one is told to somebody (see each use). */
+export const LIMITS = {
+  /** Messages waiting for one peer. */
+  queueMessages: 1_000,
+  /** UTF-8 bytes of message text waiting for one peer. */
+  queueBytes: 64 * 1024 * 1024,
+  /** Characters of one frame line with its newline; Claude Code 2.1.332 has the same cap. */
+  frameChars: 1_048_576,
+  /** Characters of one user input, our header included; Codex 0.171.0 refuses more (`input_too_large`). */
+  codexInputChars: 1_048_576,
+  /** With a pane attached, a longer body goes to a file: 900 kB inline freezes the TUI for 100 s (Codex 0.171.0). */
+  paneBodyBytes: 32_000,
+  /** How much of such a body the model still gets inline. */
+  paneBodyHeadBytes: 2_000,
+  /** (from, msg_id) pairs remembered against replays. */
+  replayWindow: 1_024,
+  /** A connection that completes no line for this long is closed. */
+  lineTimeoutMs: 30_000,
+  /** Connections one peer serves at once. */
+  connections: 256,
+  /** Hop-chain entries carried at most (Claude Code 2.1.332 drops 29). */
+  hopEntries: 28,
+  /** A chain that holds our own token this often is a loop. */
+  hopOwnToken: 10,
+  /** Claude Code's receiver: this many messages in a burst … */
+  burst: 30,
+  /** … then one per this many milliseconds. */
+  refillMs: 2_000,
+  /** One JSON-RPC call to the harness. */
+  rpcMs: 30_000,
+  /** Settled messages whose outcome is still known to a wrapper without a store. */
+  settledMessages: 1_024,
+  /** Bytes of one log file; two are kept. */
+  logBytes: 5 * 1024 * 1024,
+  /** Characters of one string in the log. */
+  logString: 2_048,
+} as const;
