@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+// Everything below must parse on any Node, so that an old one gets a sentence and not a syntax error.
+process.umask(0o077);
+
+function nodeIsTooOld() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major < 20 || (major === 20 && minor < 19);
+}
+
+function stop(text) {
+  console.error(text);
+  process.exitCode = 1;
+}
+
+/** Node 22 and later keep compiled code; in a private folder, since Node's default is the shared /tmp. */
+function keepCompiledCode() {
+  const { enableCompileCache } = process.getBuiltinModule('node:module');
+  const { HOME, XDG_CACHE_HOME } = process.env;
+  if (enableCompileCache && HOME) enableCompileCache(`${XDG_CACHE_HOME || `${HOME}/.cache`}/peer/compiled`);
+}
+
+function onLoadFailure(error) {
+  const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && /dist\/main\.js'/.test(error.message);
+  if (!isMissing) throw error;
+  stop('peer is not built yet: dist/main.js is missing. Run `npm run build` in its folder.');
+}
+
+if (nodeIsTooOld()) {
+  stop(`peer needs Node 20.19 or later; this is ${process.versions.node} (${process.execPath}).`);
+} else {
+  keepCompiledCode();
+  import('../dist/main.js').catch(onLoadFailure);
+}
