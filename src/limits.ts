@@ -28,6 +28,12 @@ export const LIMITS = {
   refillMs: 2_000,
   /** One JSON-RPC call to the harness. */
   rpcMs: 30_000,
+  /** One frame from the harness; a thread's items can hold whole files. */
+  rpcFrameBytes: 256 * 1024 * 1024,
+  /** `codex app-server daemon start`; the first one copies 424 MB (Codex 0.171.0). */
+  daemonStartMs: 60_000,
+  /** How long `open` waits for a daemon that finishes its turns before a restart (it takes up to 60 s). */
+  openDrainMs: 75_000,
   /** Settled messages whose outcome is still known to a wrapper without a store. */
   settledMessages: 1_024,
   /** Bytes of one log file; two are kept. */
