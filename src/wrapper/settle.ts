@@ -1,0 +1,113 @@
+import type { Turn } from '../harness/harness.ts';
+import type { Outcome } from '../store/record.ts';
+import { type Verdict, verdict } from './reply-rule.ts';
+import type { Claim, Effect, ReadBasis, State, Step } from './state.ts';
+import { ABSENCE_MS, IDLE_READ_MS } from './timing.ts';
+
+/** Asks for the turns that any open claim may be in; one read at a time. */
+export function readBack(state: State): Step {
+  if (!state.isReady) return { state, effects: [] };
+  if (state.isReading) return { state: { ...state, readAgain: true }, effects: [] };
+  const oldest = state.claims[0];
+  if (oldest === undefined) return { state, effects: [] };
+  const due = state.claims.filter((claim) => claim.absence === 'due').map((claim) => claim.waiting.id);
+  const basis: ReadBasis = { epoch: state.epoch, recovery: state.recovery, due };
+  return {
+    state: { ...state, isReading: true, readAgain: false },
+    effects: [{ type: 'read', sinceTurnId: oldest.afterTurnId, basis }],
+  };
+}
+
+/** Decides every open claim that the read-back decides; the rest waits for the next one. */
+export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): Step {
+  if (basis.epoch !== state.epoch) return { state, effects: [] };
+  const effects: Effect[] = [];
+  const open: Claim[] = [];
+  let isLooking = false;
+  let isBehind = false;
+  for (const claim of state.claims) {
+    const seen = verdict(turns, claim.clientId);
+    const found = evidence(claim, turns);
+    if (found !== null) effects.push({ type: 'taken', id: claim.waiting.id, turnId: found });
+    const outcome = decide(claim, seen, basis, state, turns);
+    if (outcome !== null) {
+      effects.push({ type: 'outcome', id: claim.waiting.id, outcome });
+      continue;
+    }
+    const isMissing = seen.type === 'absent' && claim.epoch === state.epoch && isOver(claim, state, turns);
+    const starts = isMissing && claim.absence === 'none';
+    isLooking ||= starts;
+    isBehind ||= seen.type === 'running' && state.thread.type === 'idle';
+    open.push({
+      ...claim,
+      isTaken: claim.isTaken || found !== null,
+      turnId: found ?? claim.turnId,
+      absence: starts ? 'looking' : seen.type === 'absent' ? claim.absence : 'none',
+    });
+  }
+  // An idle thread whose turn reads as running: the history is behind the status, and no notification may follow.
+  if (isBehind) effects.push({ type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS });
+  if (isLooking) effects.push({ type: 'timer', timer: 'absence', delayMs: ABSENCE_MS });
+  const settled: State = { ...state, claims: open, isReading: false, readAgain: false };
+  if (!state.readAgain) return { state: settled, effects };
+  const again = readBack(settled);
+  return { state: again.state, effects: [...effects, ...again.effects] };
+}
+
+/** The turn of a user item that was read but never announced to us. */
+function evidence(claim: Claim, turns: readonly Turn[]): string | null {
+  if (claim.isTaken) return null;
+  const turn = turns.find((one) =>
+    one.items.some((item) => item.type === 'user' && item.clientId === claim.clientId),
+  );
+  return turn?.id ?? null;
+}
+
+function decide(
+  claim: Claim,
+  seen: Verdict,
+  basis: ReadBasis,
+  state: State,
+  turns: readonly Turn[],
+): Outcome | null {
+  switch (seen.type) {
+    case 'answered':
+      return { state: 'answered', text: seen.text, together: seen.together };
+    case 'running':
+      return null;
+    case 'no-final':
+      return { state: 'no-answer', reason: 'no-final', detail: '', partial: seen.partial };
+    case 'failed': {
+      const reason = seen.kind === 'usageLimitExceeded' ? 'usage-limit' : 'failed';
+      return { state: 'no-answer', reason, detail: seen.message, partial: seen.partial };
+    }
+    case 'interrupted':
+      if (basis.recovery === 'looking') return null;
+      return { state: 'no-answer', reason: 'interrupted', detail: '', partial: seen.partial };
+    case 'absent':
+      return isOver(claim, state, turns) && isDue(claim, basis, state) ? missing(claim, state, turns) : null;
+  }
+}
+
+/**
+ * A missing item is only missing for good when nothing runs that it may still be waiting behind (a steer joins the
+ * turn after the running tool) and, on this connection, the harness has acknowledged it.
+ */
+function isOver(claim: Claim, state: State, turns: readonly Turn[]): boolean {
+  const runs = state.thread.type === 'active' || turns.some((turn) => turn.status === 'inProgress');
+  const mayStillBeHandled = claim.epoch === state.epoch && claim.turnId === null;
+  return !runs && !mayStillBeHandled;
+}
+
+function isDue(claim: Claim, basis: ReadBasis, state: State): boolean {
+  if (claim.epoch < state.epoch) return basis.recovery === 'over';
+  return basis.due.includes(claim.waiting.id);
+}
+
+function missing(claim: Claim, state: State, turns: readonly Turn[]): Outcome {
+  if (claim.isTaken) return { state: 'no-answer', reason: 'reverted', detail: '', partial: '' };
+  const endedWithout = turns.some((turn) => turn.id === claim.turnId);
+  return endedWithout || claim.epoch === state.epoch
+    ? { state: 'not-taken', reason: 'dropped' }
+    : { state: 'unknown' };
+}
