@@ -1,0 +1,126 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { errorCode, errorMessage, PeerError } from '../errors.ts';
+import { hasEnded, isSameProcess, isStopped, pidDomain, processState } from '../os/proc.ts';
+import { parseRow, type Row } from './row.ts';
+
+/** Claude Code 2.1.332 writes rows in place, so a reader can meet half of one; the rest is there in microseconds. */
+const RETRY_AFTER_MS = [5, 20];
+/** A row is about 1 kB; a file beyond this is none. */
+const ROW_BYTES = 256 * 1024;
+const PROBE_MS = 500;
+
+/**
+ * All rows of the folder, dead ones too. No folder: none. A torn row is read again twice, then left out.
+ * @throws PeerError `folder-unreadable`
+ */
+export async function readRows(sessionsDir: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  let unread = rowPids(sessionsDir);
+  for (const delayMs of [0, ...RETRY_AFTER_MS]) {
+    if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+    unread = unread.filter((pid) => {
+      const text = readSmallFile(join(sessionsDir, `${pid}.json`));
+      if (text === null) return false;
+      const row = parseRow(text, pid);
+      if (row !== null) rows.push(row);
+      return row === null;
+    });
+    if (unread.length === 0) break;
+  }
+  return rows.sort((a, b) => a.pid - b.pid);
+}
+
+/** The rows whose process lives. A session without a socket, or still opening, is among them: see `isListed`. */
+export async function liveRows(sessionsDir: string): Promise<Row[]> {
+  const ours = pidDomain();
+  const rows = await readRows(sessionsDir);
+  const alive = await Promise.all(rows.map((row) => isAlive(row, ours)));
+  return rows.filter((_, index) => alive[index]);
+}
+
+/**
+ * Whether the peer would take a message now: its socket is ours and accepts, within half a second, and its
+ * process is not stopped or ended (the kernel accepts connections for a stopped process). Sends no byte.
+ */
+export async function isReachable(row: Row): Promise<boolean> {
+  if (!row.messagingSocketPath) return false;
+  if (!isOfOtherDomain(row, pidDomain())) {
+    const state = processState(row.pid);
+    if (state === null || hasEnded(state) || isStopped(state)) return false;
+  }
+  return accepts(row.messagingSocketPath);
+}
+
+/** Whether somebody listens on a socket of ours: connects and closes without a byte. */
+export async function accepts(socketPath: string): Promise<boolean> {
+  if (!isOurSocket(socketPath)) return false;
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    const end = (accepted: boolean) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(accepted);
+    };
+    const timer = setTimeout(end, PROBE_MS, false);
+    socket.once('connect', () => end(true));
+    socket.once('error', () => end(false));
+  });
+}
+
+async function isAlive(row: Row, ours: string): Promise<boolean> {
+  // A pid of another container or machine cannot be looked up here; its socket can speak for it.
+  if (isOfOtherDomain(row, ours))
+    return Boolean(row.messagingSocketPath) && accepts(row.messagingSocketPath ?? '');
+  return isSameProcess(row.pid, row.procStart);
+}
+
+function isOfOtherDomain(row: Row, ours: string): boolean {
+  return row.pidDomain !== undefined && row.pidDomain !== ours;
+}
+
+function isOurSocket(path: string): boolean {
+  try {
+    const stats = lstatSync(path);
+    return stats.isSocket() && stats.uid === (process.getuid?.() ?? stats.uid);
+  } catch {
+    return false;
+  }
+}
+
+function rowPids(sessionsDir: string): number[] {
+  try {
+    return readdirSync(sessionsDir).flatMap((file) => {
+      const pid = /^([1-9]\d{0,9})\.json$/.exec(file)?.[1];
+      return pid === undefined ? [] : [Number(pid)];
+    });
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw new PeerError(
+      'folder-unreadable',
+      `The folder of running sessions cannot be read (${errorMessage(error)}), so no peer can be found ` +
+        `and nothing was sent. See what is wrong with ${sessionsDir}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The text of a regular file, null when it is gone, unreadable or no row by its kind or size. */
+function readSmallFile(path: string): string | null {
+  let fd: number;
+  try {
+    // O_NONBLOCK: opening a fifo that somebody put there must not wait for its writer.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch {
+    return null;
+  }
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= ROW_BYTES ? readFileSync(fd, 'utf8') : null;
+  } catch {
+    return null;
+  } finally {
+    closeSync(fd);
+  }
+}
