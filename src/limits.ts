@@ -16,6 +16,16 @@ export const LIMITS = {
   replayWindow: 1_024,
   /** A connection that completes no line for this long is closed. */
   lineTimeoutMs: 30_000,
+  /** From a sender's EOF to ours: Claude Code 2.1.332 takes 5 s without it for a failure. */
+  recordMs: 3_000,
+  /** One frame to another peer, from connect to its EOF. */
+  sendMs: 5_000,
+  /** Characters of a message id that are kept; a longer one counts as none. */
+  msgIdChars: 128,
+  /** Bytes of a socket path; Claude Code 2.1.332 uses its short folder past this. */
+  socketPathBytes: 103,
+  /** Recipients whose pace is remembered. */
+  pacedRecipients: 1_024,
   /** Connections one peer serves at once. */
   connections: 256,
   /** Hop-chain entries carried at most (Claude Code 2.1.332 drops 29). */
