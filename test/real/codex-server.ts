@@ -2,11 +2,20 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlSocket } from './codex-home.ts';
+import { type CodexHomeOptions, controlSocket, fillCodexHome } from './codex-home.ts';
+import { CodexModel } from './codex-model.ts';
 import { tail } from './log-tails.ts';
 import { codexBinary } from './programs.ts';
 import { RawClient } from './raw-client.ts';
 import type { World } from './temp.ts';
+
+/** What most tests begin with: the scripted model, a home on it and a private server, all owned by the world. */
+export async function openCodex(world: World, options: CodexHomeOptions = {}) {
+  const model = world.own(await CodexModel.start());
+  await fillCodexHome(world, model, options);
+  const server = world.own(await CodexServer.start(world));
+  return { model, server };
+}
 
 /**
  * A private `codex app-server` on the world's CODEX_HOME, listening where the daemon would. It does all that the

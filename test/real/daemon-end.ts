@@ -9,8 +9,8 @@ import { send, untilGone } from './processes.ts';
  * leaves outside of it. `daemon stop` would leave the updater.
  */
 export async function endDaemon(codexHome: string): Promise<void> {
-  for (const file of ['daemon-updater.pid', 'daemon.pid']) {
-    const pid = recordedPid(join(codexHome, 'app-server-daemon', file));
+  for (const file of ['daemon-updater.pid', 'daemon.pid'] as const) {
+    const pid = recordedPid(codexHome, file);
     if (pid === null) continue;
     send(pid, 'SIGTERM');
     if (await untilGone(pid, 500)) continue;
@@ -21,8 +21,9 @@ export async function endDaemon(codexHome: string): Promise<void> {
 }
 
 /** The pid in one of Codex's pid files, if that very process still lives. */
-function recordedPid(file: string): number | null {
+export function recordedPid(codexHome: string, name: 'daemon.pid' | 'daemon-updater.pid'): number | null {
   try {
+    const file = join(codexHome, 'app-server-daemon', name);
     const { pid, processIdentity } = JSON.parse(readFileSync(file, 'utf8'));
     const started = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19];
     return started === String(processIdentity.startTicks) ? pid : null;

@@ -120,6 +120,12 @@ export class RawClient implements AsyncDisposable {
     return (await this.wait(ended)).params.turn;
   }
 
+  /** The thread's newest turns, newest first, with all their items. */
+  async turns(threadId: string): Promise<Loose[]> {
+    const params = { threadId, sortDirection: 'desc', itemsView: 'full' };
+    return (await this.call('thread/turns/list', params)).data;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     // Codex 0.171.0 never answers the close handshake.
     this.#socket.terminate();
