@@ -19,11 +19,13 @@ const REQUIRE = "const require = process.getBuiltinModule('node:module').createR
  * Bundles src/cli/main.ts into dist/. Chunks carry a hash of their content and are written before the
  * entry that names them, so a command started meanwhile sees the earlier build or this one.
  *
- * @param {{ clean?: boolean, logLevel?: 'info' | 'silent' }} [options] clean empties dist/ first, for packing
+ * @param {object} [options]
+ * @param {boolean} [options.clean] empties dist/ first, for packing
+ * @param {'warning' | 'silent'} [options.logLevel] whether esbuild itself prints what it finds
  * @returns {Promise<string[]>} the file names of this build
- * @throws esbuild's BuildFailure when a source does not bundle
+ * @throws {import('esbuild').BuildFailure} when a source does not bundle; dist/ is then unchanged
  */
-export async function build({ clean = false, logLevel = 'info' } = {}) {
+export async function build({ clean = false, logLevel = 'silent' } = {}) {
   const dist = join(root, 'dist');
   const result = await bundle({
     absWorkingDir: root,
@@ -41,7 +43,7 @@ export async function build({ clean = false, logLevel = 'info' } = {}) {
     external: await installedPackages(),
     write: false,
     metafile: true,
-    logLevel: logLevel === 'silent' ? 'silent' : 'warning',
+    logLevel,
   });
 
   if (clean) await rm(dist, { recursive: true, force: true });
@@ -88,7 +90,7 @@ async function removeStale(dist, files) {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const startedMs = performance.now();
   try {
-    const files = await build({ clean: process.argv.includes('--clean') });
+    const files = await build({ clean: process.argv.includes('--clean'), logLevel: 'warning' });
     console.log(`dist/ built: ${files.length} files in ${Math.round(performance.now() - startedMs)} ms`);
   } catch (error) {
     if (!(error instanceof Error && 'errors' in error)) console.error(error);
