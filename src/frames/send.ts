@@ -3,7 +3,13 @@ import { errorCode, PeerError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
 import type { ControlFrame, UserFrame } from './outbound.ts';
 
-export { controlFrame, userFrame } from './outbound.ts';
+export {
+  type ControlFrame,
+  controlFrame,
+  type OutboundControl,
+  type UserFrame,
+  userFrame,
+} from './outbound.ts';
 
 export interface SendOptions {
   readonly socketPath: string;
