@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { PeerError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import type { TextSocket } from './socket.ts';
+import type { TextSocket, TextSocketListener } from './socket.ts';
 
 export type RequestId = string | number;
 
@@ -60,7 +60,7 @@ const frameSchema = z.looseObject({
  * JSON-RPC over one text connection, as `codex app-server` speaks it: one object per frame, no `jsonrpc`
  * member, `params` always present (Codex 0.171.0). Frames that are no such object are ignored.
  */
-export class RpcClient {
+export class RpcClient implements TextSocketListener {
   readonly #listener: RpcListener;
   readonly #pending = new Map<RequestId, PendingCall>();
   #socket: TextSocket | null = null;
@@ -109,10 +109,10 @@ export class RpcClient {
 
   close(): void {
     this.#socket?.close();
-    this.handleClose();
+    this.onClose();
   }
 
-  handleText(text: string): void {
+  onText(text: string): void {
     if (this.#isClosed) return;
     const frame = frameSchema.safeParse(parseJson(text));
     if (!frame.success) return;
@@ -126,7 +126,7 @@ export class RpcClient {
     }
   }
 
-  handleClose(): void {
+  onClose(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const pending = [...this.#pending.values()];
@@ -142,18 +142,30 @@ export class RpcClient {
     if (!this.#isClosed) this.#socket?.send(JSON.stringify(message));
   }
 
-  #settle(id: RequestId, result: unknown, error: { code: number; message: string; data?: unknown } | undefined) {
+  #settle(
+    id: RequestId,
+    result: unknown,
+    error: { code: number; message: string; data?: unknown } | undefined,
+  ) {
     const call = this.#pending.get(id);
     if (call === undefined) return;
     this.#pending.delete(id);
     clearTimeout(call.timer);
-    if (error === undefined) {
-      call.options.inOrder?.(result);
-      call.resolve(result);
-    } else {
+    if (error !== undefined) {
       const rpcError = new RpcError(error.code, error.message, error.data);
       call.options.inOrderError?.(rpcError);
       call.reject(rpcError);
+      return;
+    }
+    try {
+      call.options.inOrder?.(result);
+      call.resolve(result);
+    } catch (unreadable) {
+      call.reject(
+        new PeerError('internal', `The Codex daemon's answer to ${call.method} cannot be read.`, {
+          cause: unreadable,
+        }),
+      );
     }
   }
 
@@ -161,12 +173,17 @@ export class RpcClient {
     const call = this.#pending.get(id);
     if (call === undefined) return;
     this.#pending.delete(id);
-    call.reject(new PeerError('connection-closed', `The Codex daemon did not answer ${call.method} in time.`));
+    call.reject(
+      new PeerError('connection-closed', `The Codex daemon did not answer ${call.method} in time.`),
+    );
   }
 }
 
 function connectionClosed(method: string): PeerError {
-  return new PeerError('connection-closed', `The connection to the Codex daemon ended before ${method} was answered.`);
+  return new PeerError(
+    'connection-closed',
+    `The connection to the Codex daemon ended before ${method} was answered.`,
+  );
 }
 
 function parseJson(text: string): unknown {

@@ -21,35 +21,56 @@ export interface TextSocketListener {
  * 107 bytes cannot be connected to, its target always can (Codex 0.171.0).
  *
  * Rejects with the system error when nobody listens (`ENOENT`: absent, `ECONNREFUSED`: left by a killed
- * server) and with PeerError `unsafe-folder` when somebody else could have put the socket there.
+ * server), with PeerError `unsafe-folder` when somebody else could have put the socket there, and with
+ * `connection-closed` when no WebSocket comes about. `signal` ends an attempt, not the connection.
  */
-export async function openSocket(path: string, listener: TextSocketListener): Promise<TextSocket> {
+export async function openSocket(
+  path: string,
+  listener: TextSocketListener,
+  signal: AbortSignal,
+): Promise<TextSocket> {
   await checkOwner(dirname(path));
   const target = await linkTarget(path);
   if (target !== path) await checkOwner(dirname(target));
   await checkOwner(target);
-  return connect(target, listener);
+  return connect(target, listener, signal);
 }
 
-function connect(target: string, listener: TextSocketListener): Promise<TextSocket> {
+function connect(target: string, listener: TextSocketListener, signal: AbortSignal): Promise<TextSocket> {
   const webSocket = new WebSocket(`ws+unix://${target}:/`, {
     perMessageDeflate: false,
     maxPayload: LIMITS.rpcFrameBytes,
     handshakeTimeout: LIMITS.rpcMs,
   });
-  return new Promise((settle, reject) => {
-    webSocket.on('error', reject);
+  return new Promise((resolve, reject) => {
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    webSocket.on('error', (error) => reject(handshakeError(error)));
     webSocket.on('message', (data, isBinary) => {
       if (!isBinary) listener.onText(String(data));
     });
+    webSocket.on('close', () => signal.removeEventListener('abort', abort));
     webSocket.on('open', () => {
+      signal.removeEventListener('abort', abort);
       webSocket.on('close', () => listener.onClose());
-      settle({
+      resolve({
         send: (text) => webSocket.send(text, ignoreSendError),
         // The server never answers the closing handshake (Codex 0.171.0): waiting for it would keep the socket.
         close: () => webSocket.terminate(),
       });
     });
+  });
+
+  function abort(): void {
+    webSocket.terminate();
+  }
+}
+
+/** A server that accepts and then says nothing, or something else than WebSocket, has no system error. */
+function handshakeError(error: Error): Error {
+  if (errorCode(error) !== undefined) return error;
+  return new PeerError('connection-closed', `The Codex daemon took no connection: ${error.message}`, {
+    cause: error,
   });
 }
 

@@ -1,0 +1,50 @@
+import { threadResponse } from '../rpc/protocol.ts';
+import { toThreadStatus } from './codex-events.ts';
+import {
+  type AskedSettings,
+  type ReportedSettings,
+  type RightsReview,
+  readSettings,
+  reviewRights,
+} from './codex-rights.ts';
+import type { ThreadStatus } from './harness.ts';
+
+/** What one connection knows of its thread, from responses and notifications in frame order. */
+export class ThreadView {
+  readonly #asked: AskedSettings;
+  #statusCount = 0;
+  status: ThreadStatus = { type: 'idle' };
+  settings: ReportedSettings | null = null;
+  isLegacy = false;
+
+  constructor(asked: AskedSettings) {
+    this.#asked = asked;
+  }
+
+  /**
+   * Called when a request is sent; what it returns takes the response. A status that was notified in between
+   * is newer than the response's, which is then left alone.
+   */
+  expectResponse(): (result: unknown) => void {
+    const statusCount = this.#statusCount;
+    return (result) => {
+      const response = threadResponse.parse(result);
+      this.isLegacy = response.thread.historyMode === 'legacy';
+      this.settings = readSettings({ ...response, effort: response.reasoningEffort });
+      const status = toThreadStatus(response.thread.status);
+      if (status !== null && statusCount === this.#statusCount) this.status = status;
+    };
+  }
+
+  changeStatus(status: ThreadStatus): void {
+    this.#statusCount += 1;
+    this.status = status;
+  }
+
+  /** Before anything is known, everything is too wide. */
+  review(): RightsReview {
+    if (this.settings === null)
+      return { hasDifferences: true, tooWide: 'its rights are not known', repair: {} };
+    return reviewRights(this.#asked, this.settings);
+  }
+}
