@@ -50,7 +50,13 @@ export type StartRefusal =
  */
 export type HarnessEvent =
   /** The thread is loaded, its rights are read back and not wider than asked: it may be given messages. */
-  | { readonly type: 'ready'; readonly status: ThreadStatus; readonly settings: ThreadSettings; readonly newestTurn: { readonly id: string; readonly status: TurnStatus } | null; readonly startedByUs: boolean }
+  | {
+      readonly type: 'ready';
+      readonly status: ThreadStatus;
+      readonly settings: ThreadSettings;
+      readonly newestTurn: { readonly id: string; readonly status: TurnStatus } | null;
+      readonly startedByUs: boolean;
+    }
   /** The connection is gone; calls without a response will get none. The harness is reconnecting by itself. */
   | { readonly type: 'disconnected'; readonly waitingFor: string }
   /** Why a reconnecting harness is not ready (shown in the row), e.g. `daemon restart`. */
@@ -61,7 +67,12 @@ export type HarnessEvent =
   | { readonly type: 'user-item'; readonly turnId: string; readonly clientId: string | null }
   | { readonly type: 'turn-ended'; readonly turnId: string; readonly status: TurnStatus }
   | { readonly type: 'start-accepted'; readonly clientId: string; readonly turnId: string }
-  | { readonly type: 'start-refused'; readonly clientId: string; readonly refusal: StartRefusal; readonly message: string }
+  | {
+      readonly type: 'start-refused';
+      readonly clientId: string;
+      readonly refusal: StartRefusal;
+      readonly message: string;
+    }
   | { readonly type: 'settings'; readonly settings: ThreadSettings }
   /** Items were taken back (`thread/reverted`): everything open must be read again. */
   | { readonly type: 'reverted' }
