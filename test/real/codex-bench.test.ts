@@ -6,7 +6,7 @@ import { fillCodexHome } from './codex-home.ts';
 import { CodexModel } from './codex-model.ts';
 import { openCodex } from './codex-server.ts';
 import { commentary, final, type Rounds, script } from './model-script.ts';
-import { runPeer } from './peer-process.ts';
+import { runPeer, startPeer } from './peer-process.ts';
 import { untilGone } from './processes.ts';
 import { codexBinary } from './programs.ts';
 import type { RawClient } from './raw-client.ts';
@@ -145,6 +145,13 @@ test('the real TUI shows the turns of its thread, and a typed line is a turn of 
 test('the built peer runs with the environment of the world and its input', async () => {
   await using world = openWorld();
   expect(await runPeer(['--version'], world)).toMatchObject({ code: 0, stderr: '' });
+});
+
+test('a peer that ends before it is ready is an error with all it printed', async () => {
+  await using world = openWorld();
+  await expect(startPeer(['--version'], { env: world.env, ready: /never said/ })).rejects.toThrow(
+    /ended \(0\).*\d\.\d/s,
+  );
 });
 
 test('the end of a world ends every process that it started and leaves no file', async () => {

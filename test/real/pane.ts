@@ -13,7 +13,7 @@ export class Pane {
 
   /** Types text as it is, without Enter. */
   async type(text: string): Promise<void> {
-    await this.#tmux.run('send-keys', '-t', this.id, '-l', '--', text.replace(/;$/, '\\;'));
+    await this.#tmux.run('send-keys', '-t', this.id, '-l', '--', literal(text));
   }
 
   /** Presses keys by tmux's names: `Enter`, `Escape`, `C-c`, `Tab`, … */
@@ -93,4 +93,9 @@ export class Pane {
       await sleep(50);
     }
   }
+}
+
+/** tmux takes an argument that ends in `;` for the end of its command. */
+export function literal(argument: string): string {
+  return argument.replace(/;$/, '\\;');
 }

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { Pane } from './pane.ts';
+import { literal, Pane } from './pane.ts';
 import { untilGone } from './processes.ts';
 import type { World } from './temp.ts';
 
@@ -35,11 +35,17 @@ export class Tmux implements AsyncDisposable {
     const remain = (options.remainOnExit ?? command.length > 0) ? 'on' : 'off';
     const variables = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
     const size = ['-x', String(cols), '-y', String(rows)];
-    const settings = { status: 'off', 'default-shell': '/bin/sh', 'remain-on-exit': remain };
+    const settings = {
+      status: 'off',
+      'default-shell': '/bin/sh',
+      'remain-on-exit': remain,
+      // With its usual text tmux scrolls the last screen up by a line.
+      'remain-on-exit-format': '',
+    };
     const id = await this.run(
       'start-server',
-      ...Object.entries(settings).flatMap(([name, value]) => [';', 'set-option', '-g', name, value]),
-      ...[';', 'new-session', '-d', '-P', '-F', '#{pane_id}', ...size, '-c', cwd, ...variables],
+      ...Object.entries(settings).flatMap(([name, value]) => [';', 'set-option', '-gq', name, value]),
+      ...[';', 'new-session', '-d', '-P', '-F', '#{pane_id}', ...size, '-c', cwd, ...variables.map(literal)],
       ...(command.length > 0 ? ['--', ...command.map(literal)] : []),
     );
     // The global setting is for a command that ends at once; the next pane changes it.
@@ -74,9 +80,4 @@ export class Tmux implements AsyncDisposable {
     await this.run('kill-server').catch(() => {});
     await untilGone(Number(pid), 2_000);
   }
-}
-
-/** tmux takes an argument that ends in `;` for the end of its command. */
-function literal(argument: string): string {
-  return argument.replace(/;$/, '\\;');
 }
