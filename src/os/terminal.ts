@@ -4,19 +4,10 @@ const UNSAFE = /[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
 /**
  * Makes a foreign string safe for a terminal line: characters that would move the cursor, begin an escape
  * sequence, break the line or reorder text are shown as `\u{1b}`. Line feeds and tabs too: a name with a
- * line feed must not look like two entries. For a body of several lines see `linesForTerminal`.
+ * line feed must not look like two entries.
  */
 export function forTerminal(text: string): string {
   return text.replace(UNSAFE, visible);
-}
-
-/** The same for a body: line feeds and tabs stay, everything else unsafe is made visible. */
-export function linesForTerminal(text: string): string {
-  return text
-    .replaceAll('\r\n', '\n')
-    .replace(UNSAFE, (character) =>
-      character === '\n' || character === '\t' ? character : visible(character),
-    );
 }
 
 /**

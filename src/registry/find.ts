@@ -1,20 +1,21 @@
 import { PeerError } from '../errors.ts';
 import { oneLine } from '../os/terminal.ts';
 import { sameName } from './names.ts';
-import { isListed, type Row, whereIs } from './row.ts';
-
-type ListedRow = Row & { readonly messagingSocketPath: string };
+import { isListed, isOpening, type Row, whereIs } from './row.ts';
 
 /**
- * The one peer somebody means: by name (without case), or by pid where a name is shared. Never a guess.
+ * The one peer somebody means: by name (without case), or by pid where a name is shared. Never a guess. A peer
+ * that is still opening is found only when none that serves is meant.
  * @throws PeerError `no-such-peer` with near names, `ambiguous-peer` with every candidate's pid and place.
  */
-export function findPeer(rows: readonly Row[], name: string): ListedRow {
-  const listed = rows.filter(isListed);
-  const named = listed.filter((row) => sameName(row.name, name));
-  const found = named.length > 0 ? named : listed.filter((row) => String(row.pid) === name);
+export function findPeer(rows: readonly Row[], name: string): Row {
+  const known = rows.filter((row) => isListed(row) || isOpening(row));
+  const listed = known.filter(isListed);
+  const byName = (row: Row) => sameName(row.name, name);
+  const byPid = (row: Row) => String(row.pid) === name;
+  const found = [listed.filter(byName), known.filter(byName), known.filter(byPid)].find(isNotEmpty) ?? [];
   const [first, second] = found;
-  if (first === undefined) throw noSuchPeer(listed, name);
+  if (first === undefined) throw noSuchPeer(known, name);
   if (second !== undefined) throw ambiguous(found, name);
   return first;
 }
@@ -63,4 +64,8 @@ function editDistance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] ?? 0;
+}
+
+function isNotEmpty(rows: readonly Row[]): boolean {
+  return rows.length > 0;
 }

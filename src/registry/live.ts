@@ -1,7 +1,7 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, errorMessage, PeerError } from '../errors.ts';
+import { probe } from '../os/probe.ts';
 import { hasEnded, isSameProcess, isStopped, pidDomain, processState } from '../os/proc.ts';
 import { parseRow, type Row } from './row.ts';
 
@@ -9,7 +9,6 @@ import { parseRow, type Row } from './row.ts';
 const RETRY_AFTER_MS = [5, 20];
 /** A row is about 1 kB; a file beyond this is none. */
 const ROW_BYTES = 256 * 1024;
-const PROBE_MS = 500;
 
 /**
  * All rows of the folder, dead ones too. No folder: none. A torn row is read again twice, then left out.
@@ -50,43 +49,17 @@ export async function isReachable(row: Row): Promise<boolean> {
     const state = processState(row.pid);
     if (state === null || hasEnded(state) || isStopped(state)) return false;
   }
-  return accepts(row.messagingSocketPath);
-}
-
-/** Whether somebody listens on a socket of ours: connects and closes without a byte. */
-export async function accepts(socketPath: string): Promise<boolean> {
-  if (!isOurSocket(socketPath)) return false;
-  return new Promise((resolve) => {
-    const socket = connect(socketPath);
-    const end = (accepted: boolean) => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(accepted);
-    };
-    const timer = setTimeout(end, PROBE_MS, false);
-    socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
-  });
+  return (await probe(row.messagingSocketPath)) === 'accepts';
 }
 
 async function isAlive(row: Row, ours: string): Promise<boolean> {
+  if (!isOfOtherDomain(row, ours)) return isSameProcess(row.pid, row.procStart);
   // A pid of another container or machine cannot be looked up here; its socket can speak for it.
-  if (isOfOtherDomain(row, ours))
-    return Boolean(row.messagingSocketPath) && accepts(row.messagingSocketPath ?? '');
-  return isSameProcess(row.pid, row.procStart);
+  return row.messagingSocketPath ? (await probe(row.messagingSocketPath)) === 'accepts' : false;
 }
 
 function isOfOtherDomain(row: Row, ours: string): boolean {
   return row.pidDomain !== undefined && row.pidDomain !== ours;
-}
-
-function isOurSocket(path: string): boolean {
-  try {
-    const stats = lstatSync(path);
-    return stats.isSocket() && stats.uid === (process.getuid?.() ?? stats.uid);
-  } catch {
-    return false;
-  }
 }
 
 function rowPids(sessionsDir: string): number[] {

@@ -55,6 +55,9 @@ export type Row = z.infer<typeof rowSchema> & {
 /** `bridge` of every row of ours. */
 export const BRIDGE = 'peerwire';
 
+/** `entrypoint` of the row that a command publishes while it waits for an answer. */
+export const GUEST_ENTRYPOINT = 'peer-cli';
+
 /**
  * Reads a row; null when the text is no row (torn, no JSON, no pid). `filePid` is the pid the file is named
  * for, which is the one that counts.
@@ -76,6 +79,11 @@ export function parseRow(text: string, filePid?: number): Row | null {
 /** Whether the row offers itself to messages. Claude's rule: a socket, not spare, not parked. */
 export function isListed(row: Row): row is Row & { readonly messagingSocketPath: string } {
   return Boolean(row.messagingSocketPath) && row.spare !== true && row.parkedJobId === undefined;
+}
+
+/** Whether it is a row of ours that takes no messages yet; Claude lists no row without a socket. */
+export function isOpening(row: Row): boolean {
+  return row.bridge === BRIDGE && row.state === 'opening' && !row.messagingSocketPath;
 }
 
 /** Where a person finds the peer: its tmux place with the pid, else only the pid. */
