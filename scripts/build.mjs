@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build as bundle } from 'esbuild';
 import { licences } from './licences.mjs';
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const repository = dirname(dirname(fileURLToPath(import.meta.url)));
 const ENTRY = 'main.js';
 
 /** How long a chunk of an earlier build stays: a peer that runs from it may still load a command. */
@@ -20,12 +20,13 @@ const REQUIRE = "const require = process.getBuiltinModule('node:module').createR
  * entry that names them, so a command started meanwhile sees the earlier build or this one.
  *
  * @param {object} [options]
+ * @param {string} [options.root] folder with src/, package.json and node_modules/
  * @param {boolean} [options.clean] empties dist/ first, for packing
  * @param {'warning' | 'silent'} [options.logLevel] whether esbuild itself prints what it finds
  * @returns {Promise<string[]>} the file names of this build
  * @throws {import('esbuild').BuildFailure} when a source does not bundle; dist/ is then unchanged
  */
-export async function build({ clean = false, logLevel = 'silent' } = {}) {
+export async function build({ root = repository, clean = false, logLevel = 'silent' } = {}) {
   const dist = join(root, 'dist');
   const result = await bundle({
     absWorkingDir: root,
@@ -40,7 +41,7 @@ export async function build({ clean = false, logLevel = 'silent' } = {}) {
     minifySyntax: true,
     legalComments: 'eof',
     banner: { js: REQUIRE },
-    external: await installedPackages(),
+    external: await installedPackages(root),
     write: false,
     metafile: true,
     logLevel,
@@ -56,8 +57,11 @@ export async function build({ clean = false, logLevel = 'silent' } = {}) {
   return [...files.keys()];
 }
 
-/** What package.json installs beside us stays out of the bundle; everything else goes in. */
-async function installedPackages() {
+/**
+ * What package.json installs beside us stays out of the bundle; everything else goes in.
+ * @param {string} root
+ */
+async function installedPackages(root) {
   const { dependencies, optionalDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),
   );

@@ -17,7 +17,7 @@ const ROWS = [
 /** The few imports allowed within one row. */
 const WITHIN_ROW = ['harness→queue', 'harness→frames', 'harness→registry', 'frames→registry', 'store→frames'];
 
-const FOR_ALL = ['errors.ts', 'limits.ts'];
+const FOR_ALL = ['errors.ts', 'limits.ts', 'version.ts'];
 const KNOWS_ONLY_THE_SEAM = ['tools', 'mcp', 'a2a'];
 const CONCRETE_HARNESS = /^harness\/(codex|claude)[^/]*(\/|\.ts$)/;
 
