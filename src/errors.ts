@@ -40,9 +40,11 @@ const ERROR_EXIT = {
   'unsafe-folder': EXIT.unavailable,
   'folder-unreadable': EXIT.unavailable,
   'pane-unavailable': EXIT.unavailable,
+  'still-running': EXIT.unavailable,
   'name-taken': EXIT.taken,
   'thread-taken': EXIT.taken,
   'untrusted-folder': EXIT.refused,
+  interrupted: EXIT.interrupted,
   internal: EXIT.internal,
 } as const satisfies Record<string, number>;
 

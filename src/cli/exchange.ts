@@ -1,0 +1,108 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PeerError } from '../errors.ts';
+import type { InboundControl, InboundMessage, Priority } from '../frames/message.ts';
+import { isSameProcess, pidDomain } from '../os/proc.ts';
+import { isReachable } from '../registry/live.ts';
+import type { Row } from '../registry/row.ts';
+import { deliver, subscribe } from './deliver.ts';
+import { type AskEnding, type Asked, endingByControl, endingByMessage, gone } from './ending.ts';
+import { type Guest, openGuest } from './guest.ts';
+import { senderName } from './sender.ts';
+import type { Target } from './target.ts';
+
+const ALIVE_POLL_MS = 1_000;
+/** A peer that ends writes its notes first; those on their way are still read. */
+const LAST_FRAMES_MS = 250;
+/** A receipt comes 1–18 ms after the write when there is one (Claude Code 2.1.332). */
+const RECEIPT_MS = 1_000;
+
+export interface ExchangeOptions {
+  readonly target: Target;
+  readonly asked: Asked;
+  readonly text: string;
+  readonly priority: Priority;
+  /** Wait for the answer, or only as long as a receipt may take. */
+  readonly until: 'answer' | 'receipt';
+  readonly env: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Sends one message as a peer for a moment and waits for what becomes of it. Null: written, and no receipt came.
+ *
+ * @throws PeerError `not-sent`, `maybe-written`; or the reason of the signal
+ */
+export async function exchange(options: ExchangeOptions): Promise<AskEnding | null> {
+  const { target, asked, env, signal, until } = options;
+  const fromName = senderName(env, target.rows, process.pid);
+  // Listened for before the first byte goes out: a receipt can overtake the end of the write.
+  const { ending, ...handlers } = listen(asked);
+  const life = new AbortController();
+  const guest = await openGuest({ places: target.places, name: fromName, ...handlers });
+  try {
+    signal.throwIfAborted();
+    const limit = () =>
+      until === 'answer' ? untilGone(target.row, asked, life.signal) : receiptTime(life.signal);
+    const outcome = write(options, fromName, guest, ending).then((explained) => explained ?? limit());
+    return await Promise.race([ending, outcome, aborted(signal)]);
+  } finally {
+    life.abort();
+    await guest.close();
+  }
+}
+
+function listen(asked: Asked) {
+  let settle: (ending: AskEnding) => void = () => {};
+  const ending = new Promise<AskEnding>((resolve) => {
+    settle = resolve;
+  });
+  const take = (found: AskEnding | null) => found !== null && settle(found);
+  return {
+    ending,
+    onMessage: (message: InboundMessage) => void take(endingByMessage(asked, message)),
+    onControl: (control: InboundControl) => void take(endingByControl(asked, control)),
+  };
+}
+
+/** A write that broke may still have an explanation on its way: a refusal of what was too large, for one. */
+async function write(
+  { target, asked, text, priority, env }: ExchangeOptions,
+  fromName: string,
+  guest: Guest,
+  ending: Promise<AskEnding>,
+): Promise<AskEnding | null> {
+  const { msgId, subscriptionId } = asked;
+  try {
+    await deliver(target, { msgId, text, priority, fromName, from: guest.socketPath }, env);
+  } catch (error) {
+    const isUnclear = error instanceof PeerError && error.word === 'maybe-written';
+    const explained = isUnclear ? await Promise.race([ending, sleep(RECEIPT_MS, null)]) : null;
+    if (explained === null) throw error;
+    return explained;
+  }
+  // Without it only the answer or the end of the process ends the wait.
+  if (subscriptionId !== null) await subscribe(target, subscriptionId, guest.socketPath).catch(() => {});
+  return null;
+}
+
+async function untilGone(row: Row, asked: Asked, signal: AbortSignal): Promise<AskEnding> {
+  while (await isThere(row)) await sleep(ALIVE_POLL_MS, null, { signal });
+  await sleep(LAST_FRAMES_MS, null, { signal });
+  return gone(asked);
+}
+
+/** The pid of another container means nothing here; its socket can tell. */
+async function isThere(row: Row): Promise<boolean> {
+  const isElsewhere = row.pidDomain !== undefined && row.pidDomain !== pidDomain();
+  return isElsewhere ? isReachable(row) : isSameProcess(row.pid, row.procStart);
+}
+
+function receiptTime(signal: AbortSignal): Promise<null> {
+  return sleep(RECEIPT_MS, null, { signal });
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}
