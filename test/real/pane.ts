@@ -61,10 +61,11 @@ export class Pane {
 
   /** Resolves to the exit status of a command whose pane remains; null when a signal ended it. */
   async exitStatus(timeoutMs = 15_000): Promise<number | null> {
-    // A pane is dead a moment before tmux knows how its command ended.
     const ended = await this.#until(
       async () => {
         const value = await this.format('#{pane_dead}:#{pane_dead_status}:#{pane_dead_signal}');
+        // tmux 3.3a can miss that a command has ended and leave it a zombie until some other child of its ends.
+        if (value === '1::') await this.#tmux.run('run-shell', 'true');
         return { done: /^1:(\d+:|:\d+)/.test(value), value };
       },
       'the command in the pane did not end',
