@@ -35,7 +35,8 @@ export function memoryRecord(): MessageRecord {
     message: (id) => rows.get(id)?.message,
     claim(id, claim) {
       const found = row(id);
-      if (found.clientId !== null || found.outcome !== null) throw new Error(`message ${id} is claimed already`);
+      if (found.clientId !== null || found.outcome !== null)
+        throw new Error(`message ${id} is claimed already`);
       found.clientId = claim.clientId;
     },
     withdraw(id) {

@@ -19,13 +19,26 @@ export interface Sender {
   readonly kind: 'claude' | 'codex' | 'command' | 'script';
   readonly name: string;
   /** Where an answer goes; null when none is possible. */
-  readonly replyTo: { readonly socketPath: string; readonly pid: number; readonly procStart: string | null } | null;
+  readonly replyTo: ReplyAddress | null;
+}
+
+/** The process that sent a message, as it was when the message came. */
+export interface ReplyAddress {
+  readonly socketPath: string;
+  readonly pid: number;
+  readonly procStart: string | null;
+  readonly sessionId: string | null;
 }
 
 /** The one outcome of a message. */
 export type Outcome =
   | { readonly state: 'answered'; readonly text: string; readonly together: 'message' | 'typed' | null }
-  | { readonly state: 'no-answer'; readonly reason: NoAnswerReason; readonly detail: string; readonly partial: string }
+  | {
+      readonly state: 'no-answer';
+      readonly reason: NoAnswerReason;
+      readonly detail: string;
+      readonly partial: string;
+    }
   | { readonly state: 'not-taken'; readonly reason: 'closed' | 'dropped' }
   | { readonly state: 'refused'; readonly reason: 'size' | 'queue-full' | 'harness'; readonly detail: string }
   | { readonly state: 'unknown' };

@@ -25,7 +25,7 @@ export interface OpenOptions {
   /** Folder trust is written instead of asked. */
   readonly trust: boolean;
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadStream & { readonly fd: number };
+  readonly stdout: NodeJS.WriteStream & { readonly fd: number };
   readonly stderr: NodeJS.WriteStream;
 }

@@ -85,7 +85,7 @@ function readFrom(turn: Turn, start: number): Exclude<Verdict, { type: 'absent' 
 }
 
 /** The last final after the run, given to a later user item of the same turn. */
-function shared(turn: Turn, end: number, finals: FinalPhase): Verdict & { type: 'answered' } | null {
+function shared(turn: Turn, end: number, finals: FinalPhase): (Verdict & { type: 'answered' }) | null {
   const at = turn.items.findLastIndex((item, index) => index >= end && isFinal(item, finals));
   if (at < 0) return null;
   const before = turn.items.slice(0, at);

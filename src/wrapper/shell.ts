@@ -106,7 +106,11 @@ export class Shell {
     const { record, log, onOutcome } = this.#options;
     const message = record.message(id);
     if (!record.outcome(id, outcome) || message === undefined) return;
-    log.write('outcome', { id, outcome: outcome.state, reason: 'reason' in outcome ? outcome.reason : undefined });
+    log.write('outcome', {
+      id,
+      outcome: outcome.state,
+      reason: 'reason' in outcome ? outcome.reason : undefined,
+    });
     onOutcome(message, outcome);
   }
 

@@ -73,7 +73,12 @@ export type Event =
 
 export type Effect =
   /** Record the claim, then give the message to the harness. */
-  | { readonly type: 'start'; readonly id: string; readonly clientId: string; readonly afterTurnId: string | null }
+  | {
+      readonly type: 'start';
+      readonly id: string;
+      readonly clientId: string;
+      readonly afterTurnId: string | null;
+    }
   | { readonly type: 'withdraw'; readonly id: string }
   | { readonly type: 'taken'; readonly id: string; readonly turnId: string }
   | { readonly type: 'outcome'; readonly id: string; readonly outcome: Outcome }

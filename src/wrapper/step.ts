@@ -7,7 +7,6 @@ import { readBack, settle } from './settle.ts';
 import type { Claim, Effect, Event, State, Step, Timer } from './state.ts';
 import { IDLE_READ_MS, READ_AGAIN_MS, RECOVERY_MS, RETRY_MS } from './timing.ts';
 
-
 /** So many refusals of one message in a row, and it is the message. */
 const REFUSALS = 5;
 
@@ -28,7 +27,13 @@ function handle(state: State, event: Event): Step {
     case 'ready':
       return onReady(state, event);
     case 'disconnected':
-      return only({ ...state, isReady: false, waitingFor: event.waitingFor, isReading: false, readAgain: false });
+      return only({
+        ...state,
+        isReady: false,
+        waitingFor: event.waitingFor,
+        isReading: false,
+        readAgain: false,
+      });
     case 'waiting':
       return only({ ...state, isReady: false, waitingFor: event.waitingFor });
     case 'status':
@@ -40,7 +45,9 @@ function handle(state: State, event: Event): Step {
     case 'turn-ended':
       return state.claims.length > 0 ? readBack(state) : only(state);
     case 'start-accepted':
-      return only(withClaim(state, event.clientId, (claim) => ({ ...claim, turnId: claim.turnId ?? event.turnId })));
+      return only(
+        withClaim(state, event.clientId, (claim) => ({ ...claim, turnId: claim.turnId ?? event.turnId })),
+      );
     case 'start-refused':
       return onStartRefused(state, event);
     case 'settings':
@@ -68,7 +75,10 @@ function onMessage(state: State, event: Event & { type: 'message' }): Step {
     state.queue.length >= LIMITS.queueMessages || queuedBytes(state.queue) + bytes > LIMITS.queueBytes;
   if (isFull) {
     const detail = `${state.queue.length} messages are waiting`;
-    return { state, effects: [{ type: 'outcome', id, outcome: { state: 'refused', reason: 'queue-full', detail } }] };
+    return {
+      state,
+      effects: [{ type: 'outcome', id, outcome: { state: 'refused', reason: 'queue-full', detail } }],
+    };
   }
   const waiting = {
     id,
@@ -115,7 +125,9 @@ function onReady(state: State, event: HarnessEvent & { type: 'ready' }): Step {
 function onStatus(state: State, event: HarnessEvent & { type: 'status' }): Step {
   const next = { ...state, thread: event.status };
   const mayBeDone = event.status.type === 'idle' && state.claims.length > 0;
-  return mayBeDone ? also(only(next), { type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS }) : only(next);
+  return mayBeDone
+    ? also(only(next), { type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS })
+    : only(next);
 }
 
 function onUserItem(state: State, event: HarnessEvent & { type: 'user-item' }): Step {
@@ -161,8 +173,8 @@ function onTimer(state: State, timer: Timer): Step {
       return next.claims.length > 0 ? readBack(next) : only(next);
     }
     case 'absence': {
-      const claims = state.claims.map((claim): Claim =>
-        claim.absence === 'looking' ? { ...claim, absence: 'due' } : claim,
+      const claims = state.claims.map(
+        (claim): Claim => (claim.absence === 'looking' ? { ...claim, absence: 'due' } : claim),
       );
       return claims.length > 0 ? readBack({ ...state, claims }) : only(state);
     }
@@ -178,7 +190,9 @@ function onTimer(state: State, timer: Timer): Step {
 function onReadFailed(state: State): Step {
   const next = { ...state, isReading: false, readAgain: false };
   const isWorthIt = state.isReady && state.claims.length > 0;
-  return isWorthIt ? also(only(next), { type: 'timer', timer: 'read-again', delayMs: READ_AGAIN_MS }) : only(next);
+  return isWorthIt
+    ? also(only(next), { type: 'timer', timer: 'read-again', delayMs: READ_AGAIN_MS })
+    : only(next);
 }
 
 function withClaim(state: State, clientId: string, change: (claim: Claim) => Claim): State {

@@ -41,7 +41,10 @@ function explain(outcome: Exclude<Outcome, { state: 'answered' }>, name: string)
       return { word: outcome.reason, text: withPartial(noAnswer(outcome, name), outcome.partial) };
     case 'not-taken':
       return outcome.reason === 'closed'
-        ? { word: 'closed', text: `${name} was closed before it was given your message. It is safe to send again.` }
+        ? {
+            word: 'closed',
+            text: `${name} was closed before it was given your message. It is safe to send again.`,
+          }
         : {
             word: 'not-taken',
             text: `${name}'s turn ended before it was given your message. It is safe to send again.`,

@@ -16,7 +16,11 @@ function turn(status: TurnStatus, items: Item[], ids: { id?: string; root?: stri
 }
 
 const one = (status: TurnStatus, ...items: Item[]) => verdict([turn(status, items)], 'peer:1');
-const answered = (text: string, together: 'message' | 'typed' | null = null) => ({ type: 'answered', text, together });
+const answered = (text: string, together: 'message' | 'typed' | null = null) => ({
+  type: 'answered',
+  text,
+  together,
+});
 
 describe('the reply rule', () => {
   it('answers with the final after the message', () => {
@@ -71,12 +75,21 @@ describe('the reply rule', () => {
   });
 
   it('puts partial answers before the final, in order', () => {
-    const items = [user('peer:1'), says('p1', 'partial_answer'), thinks('hm'), says('p2', 'partial_answer'), says('f')];
+    const items = [
+      user('peer:1'),
+      says('p1', 'partial_answer'),
+      thinks('hm'),
+      says('p2', 'partial_answer'),
+      says('f'),
+    ];
     expect(one('completed', ...items)).toEqual(answered('p1\n\np2\n\nf'));
   });
 
   it('takes partial answers without a final for no answer', () => {
-    expect(one('completed', user('peer:1'), says('p1', 'partial_answer'))).toEqual({ type: 'no-final', partial: 'p1' });
+    expect(one('completed', user('peer:1'), says('p1', 'partial_answer'))).toEqual({
+      type: 'no-final',
+      partial: 'p1',
+    });
   });
 
   it('counts a message without a phase as final only where no item of the turn has one', () => {
@@ -96,7 +109,9 @@ describe('the reply rule', () => {
     const items = [user('peer:1'), says('mine'), output('peer'), says('about the tool output')];
     expect(one('completed', ...items)).toEqual(answered('mine'));
     expect(one('completed', user('peer:1'), output('peer'), says('yes'))).toEqual(answered('yes'));
-    expect(one('completed', user('peer:1'), says('early'), output('other'), says('yes'))).toEqual(answered('yes'));
+    expect(one('completed', user('peer:1'), says('early'), output('other'), says('yes'))).toEqual(
+      answered('yes'),
+    );
   });
 
   it('does not take a final of a failed turn for an answer', () => {
@@ -118,7 +133,9 @@ describe('the reply rule', () => {
     });
 
     it('answers with any final of the recovery turn', () => {
-      expect(verdict([broken, foreign, recovery('completed', says('done'))], 'peer:1')).toEqual(answered('done'));
+      expect(verdict([broken, foreign, recovery('completed', says('done'))], 'peer:1')).toEqual(
+        answered('done'),
+      );
     });
 
     it('waits for a recovery turn that runs', () => {
@@ -133,7 +150,9 @@ describe('the reply rule', () => {
 
     it('follows a second recovery of the same root', () => {
       const again = turn('completed', [says('at last')], { id: 't4', root: 't1' });
-      expect(verdict([broken, recovery('interrupted', thinks('more')), again], 'peer:1')).toEqual(answered('at last'));
+      expect(verdict([broken, recovery('interrupted', thinks('more')), again], 'peer:1')).toEqual(
+        answered('at last'),
+      );
     });
 
     it('collects the partial text of every attempt', () => {

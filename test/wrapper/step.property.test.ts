@@ -58,7 +58,10 @@ function play(actions: readonly Action[]): World {
 
 describe(`whatever happens in whatever order (PEER_SEED=${seed})`, () => {
   const check = (property: (actions: Action[]) => void) =>
-    fc.assert(fc.property(fc.array(action, { minLength: 5, maxLength: 120 }), property), { seed, numRuns: 3_000 });
+    fc.assert(fc.property(fc.array(action, { minLength: 5, maxLength: 120 }), property), {
+      seed,
+      numRuns: 3_000,
+    });
 
   it('a message is at most one user item, has at most one outcome, and an answer covers it', () => {
     check((actions) => {

@@ -1,6 +1,6 @@
 import type { HarnessEvent, Item, Turn, TurnStatus } from '../../src/harness/harness.ts';
 import type { Outcome } from '../../src/store/record.ts';
-import { initialState, type Effect, type Event, type State, type Timer } from '../../src/wrapper/state.ts';
+import { type Effect, type Event, initialState, type State, type Timer } from '../../src/wrapper/state.ts';
 import { step } from '../../src/wrapper/step.ts';
 
 type TruthItem = Item & { readonly covers?: ReadonlySet<string> };
@@ -72,7 +72,8 @@ export class World {
   #mayStart(id: string): void {
     for (const [other, connection] of this.#startedOn) {
       const isUndecided = connection < this.#connection && !this.outcomes.has(other) && other !== id;
-      if (isUndecided) this.violations.push(`${id} started before ${other} of an earlier connection was decided`);
+      if (isUndecided)
+        this.violations.push(`${id} started before ${other} of an earlier connection was decided`);
     }
     this.#startedOn.set(id, this.#connection);
   }
@@ -89,7 +90,9 @@ export class World {
   }
 
   #isRight(clientId: string, text: string): boolean {
-    const final = this.turns.flatMap((turn) => turn.items).find((item) => item.type === 'agent' && item.text === text);
+    const final = this.turns
+      .flatMap((turn) => turn.items)
+      .find((item) => item.type === 'agent' && item.text === text);
     return final?.covers?.has(clientId) ?? false;
   }
 
@@ -156,7 +159,9 @@ export class World {
     const turn = this.running;
     if (!turn) return;
     const chain = this.turns.filter((one) => one.rootTurnId === turn.rootTurnId);
-    const asked = chain.flatMap((one) => one.items).flatMap((item) => (item.type === 'user' ? [item.clientId ?? ''] : []));
+    const asked = chain
+      .flatMap((one) => one.items)
+      .flatMap((item) => (item.type === 'user' ? [item.clientId ?? ''] : []));
     turn.items.push({ type: 'agent', text: `${phase} ${this.#ids++}`, phase, covers: new Set(asked) });
   }
 
@@ -226,7 +231,9 @@ export class World {
     const read = this.#reads.shift();
     if (read === undefined) return;
     const from = this.turns.findIndex((turn) => turn.id === read.sinceTurnId);
-    const turns = this.turns.slice(Math.max(from, 0)).map((turn): Turn => ({ ...turn, items: [...turn.items], error: null }));
+    const turns = this.turns
+      .slice(Math.max(from, 0))
+      .map((turn): Turn => ({ ...turn, items: [...turn.items], error: null }));
     this.take({ type: 'read', basis: read.basis, turns });
   }
 
@@ -289,7 +296,8 @@ export class World {
     this.userItems.set(clientId, count);
     if (count > 1 && clientId.startsWith('peer:')) this.violations.push(`${clientId} is in the thread twice`);
     const outcome = this.outcomes.get(clientId.replace('peer:', ''));
-    if (outcome) this.violations.push(`${clientId} was given to the model after its outcome ${outcome.state}`);
+    if (outcome)
+      this.violations.push(`${clientId} was given to the model after its outcome ${outcome.state}`);
     this.#notify({ type: 'user-item', turnId: turn.id, clientId });
   }
 }

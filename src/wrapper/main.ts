@@ -1,0 +1,52 @@
+import { EXIT, PeerError } from '../errors.ts';
+import { Disposer } from '../os/disposer.ts';
+import { endOnSignals, endRace } from './end.ts';
+import { type OpenPeer, open } from './opening.ts';
+import type { OpenOptions } from './options.ts';
+import { Terminal } from './terminal.ts';
+
+/**
+ * One peer from `peer open` to its end: open, serve, close. Resolves with the exit code when row, key, socket and
+ * TUI are gone.
+ *
+ * @throws PeerError when it could not be opened; nothing of it is left then
+ */
+export async function openPeer(options: OpenOptions): Promise<number> {
+  const end = endRace();
+  const disposer = new Disposer();
+  const terminal = new Terminal(options);
+  const offSignals = endOnSignals(end, () => terminal.isPaneOpen);
+  try {
+    const opened = await open(options, end, disposer, terminal);
+    if (opened.replacedThreadId !== null) terminal.say(replaced(options.name, opened.replacedThreadId));
+    if (options.headless) options.stdout.write(`${ready(options, opened)}\n`);
+    else await terminal.attach(opened.thread, opened.log, end);
+    const cause = await end.cause;
+    opened.log.write('close', { cause });
+    terminal.say(`${options.name} is closed: ${cause}.`);
+    return EXIT.ok;
+  } catch (error) {
+    throw end.first === null ? error : notOpened(options.name, end.first);
+  } finally {
+    for (const error of await disposer.run()) terminal.say(`peer: while closing: ${error.message}`);
+    offSignals();
+  }
+}
+
+function ready({ name, detach }: OpenOptions, { thread }: OpenPeer): string {
+  const how = detach ? 'in the background' : 'headless';
+  return `${name} is open, ${how} (pid ${process.pid}, thread ${thread.id}). Close it with: peer close ${quoted(name)}`;
+}
+
+function replaced(name: string, threadId: string): string {
+  return `${name} has another thread now. The one before is kept: peer open ${quoted(name)} --thread ${threadId}`;
+}
+
+/** Names hold nothing that a shell reads but blanks. */
+function quoted(name: string): string {
+  return name.includes(' ') ? `"${name}"` : name;
+}
+
+function notOpened(name: string, cause: string): PeerError {
+  return new PeerError('interrupted', `${name} was not opened: ${cause}. Nothing of it is left.`);
+}

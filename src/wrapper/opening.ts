@@ -1,0 +1,182 @@
+import { join } from 'node:path';
+import { PeerError } from '../errors.ts';
+import { openCodexThread } from '../harness/codex.ts';
+import { findCodex } from '../harness/codex-binary.ts';
+import type { HarnessThread } from '../harness/harness.ts';
+import type { Disposer } from '../os/disposer.ts';
+import { ensureOwnDir, ensurePrivateDir, homeDir, stateDir } from '../os/folders.ts';
+import { type Log, openLog } from '../os/log.ts';
+import { probe } from '../os/probe.ts';
+import { pidDomain, processStart } from '../os/proc.ts';
+import { tmuxPlace } from '../os/tmux.ts';
+import { claimName } from '../registry/contend.ts';
+import { newToken } from '../registry/key.ts';
+import { checkName } from '../registry/names.ts';
+import { type Places, places, socketPath } from '../registry/places.ts';
+import { Publication } from '../registry/publish.ts';
+import { BRIDGE, type Row } from '../registry/row.ts';
+import { sweep } from '../registry/sweep.ts';
+import { recordedThread, recordThread } from '../registry/thread-file.ts';
+import { VERSION } from '../version.ts';
+import type { End } from './end.ts';
+import type { OpenOptions } from './options.ts';
+import { Peer } from './peer.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A peer that serves, and what a person is told about it. */
+export interface OpenPeer {
+  readonly peer: Peer;
+  readonly thread: HarnessThread;
+  readonly log: Log;
+  /** The thread the name had before, when it is another one now. */
+  readonly replacedThreadId: string | null;
+}
+
+/**
+ * Opens a peer: name, thread, socket, and the row last, so that whoever is listed can be messaged. Everything made
+ * on the way is undone by `disposer`, the row first: then open messages are settled while the socket still vouches
+ * for us, and the pane, the socket, the thread and the key follow.
+ */
+export async function open(
+  options: OpenOptions,
+  end: End,
+  disposer: Disposer,
+  terminal: Terminal,
+): Promise<OpenPeer> {
+  const { name, env } = options;
+  checkName(name);
+  const at = places(env);
+  const log = startLog(options, disposer);
+  ensureOwnDir(at.sessionsDir);
+  await sweep(at.sessionsDir);
+
+  const recorded = recordedThread(at.threadsDir, name);
+  const threadId = options.threadId ?? (options.fresh ? null : recorded);
+  const token = newToken();
+  log.hide(token);
+  const row = openingRow(options, threadId, at);
+  const publication = Publication.open({
+    places: at,
+    row,
+    token,
+    onProblem: (error) => log.write('row-not-written', { error: String(error) }),
+  });
+  disposer.defer('key', () => publication.withdrawKey());
+  await claimName({ sessionsDir: at.sessionsDir, publication, signal: end.signal });
+
+  const thread = await openThread(options, threadId, log, end.signal);
+  disposer.defer('thread', () => thread.close());
+  if (thread.id !== recorded) recordThread(at.threadsDir, name, thread.id);
+
+  const peer = new Peer({
+    name,
+    thread,
+    socketPath: socketPath(at, row.pid),
+    token,
+    sessionsDir: at.sessionsDir,
+    textsDir: join(stateDir(env), 'texts'),
+    log,
+    isPaneOpen: () => terminal.isPaneOpen,
+    onGone: end.because,
+  });
+  disposer.defer('socket', () => peer.close());
+  disposer.defer('pane', () => terminal.end());
+  await serve(peer, publication, thread, at);
+  disposer.defer('open messages', () => peer.settle());
+  disposer.defer('row', () => publication.withdrawRow());
+  log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version });
+  return {
+    peer,
+    thread,
+    log,
+    replacedThreadId: recorded !== null && recorded !== thread.id ? recorded : null,
+  };
+}
+
+function startLog({ name, env }: OpenOptions, disposer: Disposer): Log {
+  const dir = join(stateDir(env), 'logs');
+  ensurePrivateDir(stateDir(env));
+  ensurePrivateDir(dir);
+  const log = openLog(join(dir, `${name}.log`));
+  disposer.defer('log', () => log.close());
+  return log;
+}
+
+function openThread(
+  options: OpenOptions,
+  threadId: string | null,
+  log: Log,
+  signal: AbortSignal,
+): Promise<HarnessThread> {
+  const { name, env, headless, model, effort, sandbox, approval, cwd } = options;
+  const codex = findCodex(env);
+  return openCodexThread({
+    codexHome: env.CODEX_HOME || join(homeDir(env), '.codex'),
+    codexPath: codex?.file ?? null,
+    codexVersion: codex?.version ?? null,
+    env,
+    clientVersion: VERSION,
+    name,
+    thread:
+      threadId === null ? { kind: 'start', cwd: cwd ?? process.cwd() } : { kind: 'resume', id: threadId },
+    asked: {
+      sandbox,
+      approval,
+      ...(model === undefined ? {} : { model }),
+      ...(effort === undefined ? {} : { effort }),
+      ...(cwd === undefined ? {} : { cwd }),
+    },
+    headless,
+    log,
+    signal,
+  });
+}
+
+/** Binds the socket, makes sure that it answers, and only then offers it in the row. */
+async function serve(peer: Peer, publication: Publication, thread: HarnessThread, at: Places): Promise<void> {
+  const path = socketPath(at, publication.row.pid);
+  await peer.serve();
+  if ((await probe(path)) !== 'accepts') {
+    throw new PeerError(
+      'unsafe-folder',
+      `The socket ${path} takes no connections, so nobody could message the peer.`,
+    );
+  }
+  publication.update({
+    state: undefined,
+    sessionId: thread.id,
+    version: thread.version,
+    messagingSocketPath: path,
+  });
+  peer.publish(publication);
+}
+
+/** The row without a socket: Claude Code does not list it, another `peer open` of the name sees it. */
+function openingRow({ name, env, cwd }: OpenOptions, threadId: string | null, at: Places): Row {
+  ensurePrivateDir(at.socketDir);
+  const now = Date.now();
+  const place = tmuxPlace(env);
+  return {
+    pid: process.pid,
+    ...(threadId === null ? {} : { sessionId: threadId }),
+    cwd: cwd ?? process.cwd(),
+    startedAt: now,
+    procStart: processStart(process.pid) ?? undefined,
+    peerProtocol: 1,
+    peerFeatures: ['reply_across_default_dirs'],
+    kind: 'interactive',
+    entrypoint: 'peer',
+    pidDomain: pidDomain(),
+    ...(place === null
+      ? {}
+      : { tmux: `${place.session}:${place.window}.${place.pane}`, tmuxSocket: place.socket }),
+    name,
+    nameSource: 'user',
+    nameSince: now,
+    updatedAt: now,
+    status: 'busy',
+    statusUpdatedAt: now,
+    bridge: BRIDGE,
+    state: 'opening',
+  };
+}
