@@ -6,17 +6,37 @@ import { join } from 'node:path';
 const API_KEY = 'sk-ant-api03-made-up-for-tests-00000000000000000000000000000000-TESTKEY0';
 
 /** What a session takes over from the test: where its registry, sockets and terminal are. */
-const SHARED = ['HOME', 'CLAUDE_CONFIG_DIR', 'XDG_RUNTIME_DIR', 'TMUX', 'TMUX_PANE'] as const;
+const SHARED = ['HOME', 'CLAUDE_CONFIG_DIR', 'XDG_RUNTIME_DIR', 'TMPDIR', 'TMUX', 'TMUX_PANE'] as const;
+
+export interface ClaudeOptions {
+  /** What the session shares with the product under test: `HOME`, `CLAUDE_CONFIG_DIR`, `XDG_RUNTIME_DIR`, … */
+  readonly env: NodeJS.ProcessEnv;
+  /** `url` of the scripted model. */
+  readonly modelUrl: string;
+  readonly name: string;
+  /** Default: `env.HOME`. */
+  readonly cwd?: string;
+  /** `bypassPermissions` is refused to root, unless `IS_SANDBOX=1` is in `extraEnv`. */
+  readonly permissionMode?: 'manual' | 'acceptEdits' | 'bypassPermissions';
+  readonly args?: readonly string[];
+  readonly extraEnv?: NodeJS.ProcessEnv;
+  /** Numeric ids to run as; the folders must be theirs. */
+  readonly user?: { readonly uid: number; readonly gid: number };
+}
+
+/** The arguments every real session is started with. */
+export function claudeArgs({ name, permissionMode = 'manual', args = [] }: ClaudeOptions): string[] {
+  return ['--name', name, '--permission-mode', permissionMode, ...args];
+}
 
 /**
- * The whole environment of a real Claude Code that talks to the scripted model at `modelUrl` and shares the
- * registry (`HOME`, `CLAUDE_CONFIG_DIR`, `XDG_RUNTIME_DIR`) with the product under test.
+ * The whole environment of a real Claude Code that talks to the scripted model.
  * @throws when `env.HOME` is missing or this machine's own home
  */
-export function claudeEnv(env: NodeJS.ProcessEnv, modelUrl: string): NodeJS.ProcessEnv {
+export function claudeEnv({ env, modelUrl, extraEnv }: ClaudeOptions): NodeJS.ProcessEnv {
   const shared = SHARED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return {
-    ...(Object.fromEntries(shared) as NodeJS.ProcessEnv),
+    ...Object.fromEntries(shared),
     HOME: temporaryHome(env),
     PATH: env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     TERM: 'xterm-256color',
@@ -29,6 +49,9 @@ export function claudeEnv(env: NodeJS.ProcessEnv, modelUrl: string): NodeJS.Proc
     DISABLE_AUTOUPDATER: '1',
     DISABLE_ERROR_REPORTING: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    // Ten by default: a stream cut off is asked for again for minutes.
+    CLAUDE_CODE_MAX_RETRIES: '1',
+    ...extraEnv,
   };
 }
 

@@ -162,7 +162,7 @@ export class ClaudeModel implements Owned {
   #stepFor(request: ModelRequest): Step {
     const { messages, sessionId } = request;
     const text = lastUserText(messages);
-    const asked = `${sessionId} ${lastUserTextIndex(messages)}`;
+    const asked = `${sessionId} ${lastUserTextIndex(messages)} ${text}`;
     const rule = this.#rules.find(
       (each) => each.pattern.test(text) && (each.used.size < each.times || each.used.has(asked)),
     );

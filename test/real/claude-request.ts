@@ -25,16 +25,20 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
+const REMINDER = /<system-reminder>[\s\S]*?<\/system-reminder>/g;
+
 /** All user and system texts in order; tool results left out. */
 export function textsOf(messages: readonly Message[]): string[] {
   return messages.filter((message) => message.role !== 'assistant').flatMap(textsOfMessage);
 }
 
-/** The newest text a user message holds, Claude's own reminders taken out; `''` without one. */
+/**
+ * The newest text block of the user messages, Claude's own reminders left out; `''` without one. After a turn that
+ * failed, the next text is a further block of the same message (2.1.332), so a message is not the unit.
+ */
 export function lastUserText(messages: readonly Message[]): string {
-  const index = lastUserTextIndex(messages);
-  const message = messages[index];
-  return message ? userText(message) : '';
+  const message = messages[lastUserTextIndex(messages)];
+  return message ? (userTexts(message).at(-1) ?? '') : '';
 }
 
 /** The step due now: the first one for the newest user text, the next after each answer to it. */
@@ -62,13 +66,12 @@ export function toolResultsOf(messages: readonly Message[]): ToolResult[] {
 
 /** Where the message with `lastUserText` stands; -1 without one. */
 export function lastUserTextIndex(messages: readonly Message[]): number {
-  return messages.findLastIndex((message) => message.role === 'user' && userText(message).trim() !== '');
+  return messages.findLastIndex((message) => message.role === 'user' && userTexts(message).length > 0);
 }
 
-function userText(message: Message): string {
-  return textsOfMessage(message)
-    .join('\n')
-    .replace(/<system-reminder>[\s\S]*?<\/system-reminder>/g, '');
+function userTexts(message: Message): string[] {
+  const texts = textsOfMessage(message).map((text) => text.replace(REMINDER, ''));
+  return texts.filter((text) => text.trim() !== '');
 }
 
 function textsOfMessage({ content }: Pick<Message, 'content'>): string[] {

@@ -20,14 +20,20 @@ export function rowsOf(env: NodeJS.ProcessEnv): PublishedRow[] {
   return files.flatMap((file) => readRow(join(folder, file)) ?? []);
 }
 
-/** The row of a session once its socket is there too: the socket comes up to 0.35 s later (2.1.332). */
+/**
+ * The row of a session started with `--name`, once everything is there. For about 10 ms the row has a name made of
+ * the folder's and no status, and the socket can come up to 0.35 s later (2.1.332).
+ */
 export function waitForRow(
   env: NodeJS.ProcessEnv,
   matches: (row: PublishedRow) => boolean,
   timeoutMs: number,
   what: () => string,
 ): Promise<PublishedRow> {
-  const isReady = (row: PublishedRow) => matches(row) && existsSync(row.messagingSocketPath ?? '');
+  const isReady = (row: PublishedRow) => {
+    const isSettled = row.nameSource !== 'derived' && row.status !== undefined;
+    return matches(row) && isSettled && existsSync(row.messagingSocketPath ?? '');
+  };
   return poll(() => rowsOf(env).find(isReady), timeoutMs, what);
 }
 

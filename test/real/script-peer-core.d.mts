@@ -1,12 +1,12 @@
-import type { PeerEvent, PeerIdentity, PeerOptions } from './script-peer-types.ts';
+import type { PeerEvent, PeerOptions } from './script-peer-types.ts';
 
 export class PeerCore {
-  constructor(env: NodeJS.ProcessEnv, options: PeerOptions, onEvent: (event: PeerEvent) => void);
-  publish(): Promise<PeerIdentity>;
-  update(fields: object): Promise<null>;
-  send(message: unknown): Promise<unknown>;
-  control(message: unknown): Promise<unknown>;
-  sendFrame(message: unknown): Promise<unknown>;
-  sendBytes(message: unknown): Promise<unknown>;
+  constructor(env: NodeJS.ProcessEnv, options: PeerOptions, tell: (event: PeerEvent) => void);
+  publish(params: object): Promise<unknown>;
+  update(fields: object): Promise<unknown>;
+  send(message: object): Promise<unknown>;
+  control(frame: object): Promise<unknown>;
+  sendFrame(frame: object): Promise<unknown>;
+  sendBytes(bytes: object): Promise<unknown>;
   withdraw(): Promise<void>;
 }

@@ -1,16 +1,17 @@
-import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
-  chmodSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import net from 'node:net';
-import { join } from 'node:path';
+  keyFile,
+  rowFile,
+  rowOfThisProcess,
+  socketFolder,
+  socketOf,
+  tokenOf,
+  writeAtomic,
+} from './script-peer-registry.mjs';
+import { deliver, serve } from './script-peer-socket.mjs';
 
 /**
  * A native peer for tests: row, key and socket as Claude Code 2.1.332 publishes them, every byte recorded.
@@ -19,246 +20,111 @@ import { join } from 'node:path';
 export class PeerCore {
   #env;
   #options;
-  #onEvent;
-  #server;
-  #hopKey = randomBytes(32);
-  #connections = 0;
-  #open = new Set();
   #row;
-  token = randomBytes(16).toString('hex');
+  #socketPath;
+  #listening;
+  #token = randomBytes(16).toString('hex');
+  #hopKey = randomBytes(32);
 
-  constructor(env, options, onEvent) {
+  constructor(env, options, tell) {
     this.#env = env;
     this.#options = options;
-    this.#onEvent = onEvent;
-    this.socketPath = options.socketPath ?? join(socketFolder(env), `${process.pid}.sock`);
-    this.#row = this.#firstRow();
+    this.#socketPath = options.socketPath ?? join(socketFolder(env), `${process.pid}.sock`);
+    this.#row = { ...rowOfThisProcess(options.name, this.#socketPath), ...options.row };
+    this.#listening = serve({ hangUp: options.hangUp, isToken: (token) => token === this.#token, tell });
   }
 
   /** Socket, key, row, in this order. */
   async publish() {
-    for (const folder of [sessionsFolder(this.#env), socketFolder(this.#env)]) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const file of [rowFile(this.#env), this.#socketPath]) {
+      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     }
-    rmSync(this.socketPath, { force: true });
-    this.#server = net.createServer({ allowHalfOpen: true }, (socket) => this.#serve(socket));
-    await new Promise((resolve, reject) =>
-      this.#server.once('error', reject).listen(this.socketPath, resolve),
-    );
-    chmodSync(this.socketPath, 0o600);
-    const { procStart, pidDomain } = this.#row;
-    if (this.#options.key !== false)
-      writeAtomic(this.#keyFile, { peerToken: this.token, procStart, pidDomain });
-    if (this.#options.publishRow !== false) writeAtomic(this.#rowFile, this.#row);
-    return {
-      pid: process.pid,
-      socketPath: this.socketPath,
-      token: this.token,
-      sessionId: this.#row.sessionId,
-    };
+    rmSync(this.#socketPath, { force: true });
+    await once(this.#listening.server.listen(this.#socketPath), 'listening');
+    chmodSync(this.#socketPath, 0o600);
+    const { pid, sessionId, procStart, pidDomain } = this.#row;
+    const key = { peerToken: this.#token, procStart, pidDomain };
+    if (this.#options.key !== false) writeAtomic(keyFile(this.#env, this.#socketPath), key);
+    if (this.#options.publishRow !== false) this.#writeRow();
+    return { pid, sessionId, socketPath: this.#socketPath, token: this.#token };
   }
 
   /** Changes fields of the row; null removes one. */
-  update(fields) {
+  async update(fields) {
     const updatedAt = Date.now();
-    this.#row = {
-      ...this.#row,
-      updatedAt,
-      ...('status' in fields && { statusUpdatedAt: updatedAt }),
-      ...fields,
-    };
-    for (const [name, value] of Object.entries(fields)) if (value === null) delete this.#row[name];
-    writeAtomic(this.#rowFile, this.#row);
+    const status = 'status' in fields ? { statusUpdatedAt: updatedAt } : {};
+    this.#row = { ...this.#row, updatedAt, ...status, ...fields };
+    this.#writeRow();
   }
 
   /** One message in Claude's envelope. Resolves when the receiver hung up or the connection failed. */
   async send(message) {
-    const msgId = message.msgId ?? randomUUID();
+    const { from = this.#address, msgId = randomUUID(), priority = 'next', mark, fields } = message;
     const frame = {
       msgV: 1,
       msg_id: msgId,
       type: 'user',
-      message: { role: 'user', content: message.content ?? this.#envelope(message) },
-      priority: message.priority ?? 'next',
-      ...(message.from !== null && { from: message.from ?? `uds:${this.socketPath}` }),
-      ...(message.mark && { peerwire: message.mark }),
-      ...message.fields,
+      message: { role: 'user', content: message.content ?? this.#envelope({ ...message, from }) },
+      priority,
+      ...(from !== null && { from }),
+      ...(mark && { peerwire: mark }),
+      ...fields,
     };
     return { msgId, ...(await this.sendFrame({ ...message, frame })) };
   }
 
   /** A control frame: `action` and whatever belongs to it. */
-  async control({ fields, ...where }) {
+  async control({ fields, ...target }) {
     const msgId = fields.msg_id ?? randomUUID();
-    const common = { from: `uds:${this.socketPath}`, from_mode: 'prompting', msgV: 1, msg_id: msgId };
-    const frame = { type: 'control', ...common, ...fields };
-    return { msgId, ...(await this.sendFrame({ ...where, frame })) };
-  }
-
-  /** Any frame, after the auth line that `auth` asks for: the receiver's key, a wrong one, or none. */
-  sendFrame({ to, socket, auth = 'key', frame }) {
-    const target = socket ?? this.#socketOf(to);
-    const token = auth === 'key' ? tokenOf(this.#env, target) : auth === 'wrong' ? '0'.repeat(32) : null;
-    const lines = [...(token ? [{ type: 'auth', token }] : []), frame].map(
-      (line) => `${JSON.stringify(line)}\n`,
-    );
-    return this.sendBytes({ socket: target, bytes: lines.join('') });
-  }
-
-  /** These bytes and nothing else; `holdOpen` leaves our side open. */
-  sendBytes({ to, socket, bytes, holdOpen = false }) {
-    const started = performance.now();
-    return new Promise((resolve) => {
-      const connection = net.connect({ path: socket ?? this.#socketOf(to), allowHalfOpen: true });
-      let answered = '';
-      let error = null;
-      connection.on('connect', () => (holdOpen ? connection.write(bytes) : connection.end(bytes)));
-      connection.on('data', (chunk) => (answered += chunk));
-      connection.on('end', () => connection.end());
-      connection.on('error', (cause) => (error = cause.code ?? cause.message));
-      connection.on('close', () => resolve({ answered, error, tookMs: performance.now() - started }));
-    });
-  }
-
-  async withdraw() {
-    rmSync(this.#rowFile, { force: true });
-    rmSync(this.#keyFile, { force: true });
-    for (const socket of this.#open) socket.destroy();
-    await new Promise((resolve) => (this.#server ? this.#server.close(resolve) : resolve()));
-    rmSync(this.socketPath, { force: true });
-  }
-
-  get #rowFile() {
-    return join(sessionsFolder(this.#env), `${process.pid}.json`);
-  }
-
-  get #keyFile() {
-    return join(sessionsFolder(this.#env), `${process.pid}.${hashOf(this.socketPath)}.key`);
-  }
-
-  #firstRow() {
-    const now = Date.now();
+    const common = { from: this.#address, from_mode: 'prompting', msgV: 1, msg_id: msgId };
     return {
-      pid: process.pid,
-      sessionId: randomUUID(),
-      cwd: process.cwd(),
-      startedAt: now,
-      procStart: procStart(),
-      version: '2.1.332',
-      peerProtocol: 1,
-      peerFeatures: ['notify_idle', 'reply_across_default_dirs'],
-      kind: 'interactive',
-      entrypoint: 'cli',
-      pidDomain: pidDomain(),
-      messagingSocketPath: this.socketPath,
-      name: this.#options.name,
-      nameSource: 'user',
-      nameSince: now,
-      updatedAt: now,
-      status: 'idle',
-      statusUpdatedAt: now,
-      ...this.#options.row,
+      msgId,
+      ...(await this.sendFrame({ ...target, frame: { type: 'control', ...common, ...fields } })),
     };
   }
 
+  /** Any frame, after the auth line that `auth` asks for: the receiver's key, a wrong one, or none. */
+  async sendFrame({ to, socket = socketOf(this.#env, to), auth = 'key', frame }) {
+    const tokens = { key: tokenOf(this.#env, socket), wrong: '0'.repeat(32), none: null };
+    const token = tokens[auth];
+    const lines = token ? [{ type: 'auth', token }, frame] : [frame];
+    return deliver(socket, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  }
+
+  /** These bytes and nothing else; `holdOpen` leaves our side open. */
+  async sendBytes({ to, socket = socketOf(this.#env, to), bytes, holdOpen }) {
+    return deliver(socket, bytes, holdOpen);
+  }
+
+  /** Row, key, socket, in this order. */
+  async withdraw() {
+    rmSync(rowFile(this.#env), { force: true });
+    rmSync(keyFile(this.#env, this.#socketPath), { force: true });
+    await this.#listening.close();
+    rmSync(this.#socketPath, { force: true });
+  }
+
+  get #address() {
+    return `uds:${this.#socketPath}`;
+  }
+
+  #writeRow() {
+    const fields = Object.entries(this.#row).filter(([, value]) => value !== null);
+    writeAtomic(rowFile(this.#env), Object.fromEntries(fields));
+  }
+
   /** Attribute order and escapes are Claude's; a receiver takes any other form for plain text. */
-  #envelope({ text, from, fromMode = 'prompting', fromName = this.#row.name, hopChain = [] }) {
-    const attributes = [];
-    if (from !== null) attributes.push(`from="${from ?? `uds:${this.socketPath}`}"`);
-    if (hopChain.length > 0) attributes.push(`hop-chain="${[...hopChain, this.#hopToken()].join(',')}"`);
-    if (fromName) attributes.push(`from-name="${fromName}"`);
-    if (fromMode) attributes.push(`from-mode="${fromMode}"`);
+  #envelope({ text, from, fromMode = 'prompting', fromName = this.#row.name, hopChain }) {
+    const chain = hopChain && [...hopChain, this.#hopToken].join(',');
+    const attributes = { from, 'hop-chain': chain, 'from-name': fromName, 'from-mode': fromMode };
+    const written = Object.entries(attributes).flatMap(([name, value]) =>
+      value ? [` ${name}="${value}"`] : [],
+    );
     const body = text.replace(/<(?=\/?(?:cross-session-message|teammate-message|agent-message))/g, '<\\');
-    return `<cross-session-message ${attributes.join(' ')}>\n${body}\n</cross-session-message>`;
+    return `<cross-session-message${written.join('')}>\n${body}\n</cross-session-message>`;
   }
 
-  #hopToken() {
-    return createHmac('sha256', this.#hopKey).update(`uds:${this.socketPath}`).digest('hex').slice(0, 24);
+  get #hopToken() {
+    return createHmac('sha256', this.#hopKey).update(this.#address).digest('hex').slice(0, 24);
   }
-
-  #socketOf(name) {
-    const row = rowsIn(this.#env).find((each) => each.name === name && each.pid !== process.pid);
-    if (!row?.messagingSocketPath) throw new Error(`no peer named ${name} in the registry`);
-    return row.messagingSocketPath;
-  }
-
-  /** Records everything, writes nothing, hangs up after the sender's EOF. */
-  #serve(socket) {
-    const connection = ++this.#connections;
-    const tell = (event) => this.#onEvent({ connection, atMs: Date.now(), ...event });
-    const { hangUp = 'after-eof' } = this.#options;
-    let pending = Buffer.alloc(0);
-    let isAuthed = false;
-    this.#open.add(socket);
-    tell({ type: 'open' });
-    socket.on('data', (chunk) => {
-      tell({ type: 'bytes', base64: chunk.toString('base64') });
-      pending = Buffer.concat([pending, chunk]);
-      for (let end = pending.indexOf(10); end >= 0; end = pending.indexOf(10)) {
-        const raw = pending.subarray(0, end).toString();
-        pending = pending.subarray(end + 1);
-        const frame = parsed(raw);
-        if (frame?.type === 'auth') isAuthed = frame.token === this.token;
-        tell({ type: 'line', raw, frame, authed: isAuthed });
-      }
-      if (hangUp === 'on-data') socket.destroy();
-    });
-    socket.on('end', () => {
-      tell({ type: 'end', rest: pending.toString() });
-      if (hangUp === 'after-eof') socket.end();
-    });
-    socket.on('error', (error) => tell({ type: 'error', code: error.code ?? error.message }));
-    socket.on('close', () => {
-      this.#open.delete(socket);
-      tell({ type: 'close' });
-    });
-    if (hangUp === 'at-once') socket.destroy();
-  }
-}
-
-function parsed(raw) {
-  try {
-    return JSON.parse(raw);
-  } catch {
-    return null;
-  }
-}
-
-function sessionsFolder(env) {
-  return join(env.CLAUDE_CONFIG_DIR ?? join(env.HOME, '.claude'), 'sessions');
-}
-
-function socketFolder(env) {
-  return env.XDG_RUNTIME_DIR ? join(env.XDG_RUNTIME_DIR, 'cc-socks') : `/tmp/cc-socks-${process.getuid()}`;
-}
-
-function rowsIn(env) {
-  const folder = sessionsFolder(env);
-  const files = readdirSync(folder).filter((file) => /^\d+\.json$/.test(file));
-  return files.flatMap((file) => parsed(readFileSync(join(folder, file), 'utf8')) ?? []);
-}
-
-function tokenOf(env, socketPath) {
-  const folder = sessionsFolder(env);
-  const file = readdirSync(folder).find((each) => each.endsWith(`.${hashOf(socketPath)}.key`));
-  return file ? JSON.parse(readFileSync(join(folder, file), 'utf8')).peerToken : null;
-}
-
-function hashOf(socketPath) {
-  return createHash('sha256').update(socketPath).digest('hex');
-}
-
-function procStart() {
-  const stat = readFileSync('/proc/self/stat', 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-}
-
-function pidDomain() {
-  return `linux:${readFileSync('/etc/machine-id', 'utf8').trim()}:${readlinkSync('/proc/self/ns/pid')}`;
-}
-
-function writeAtomic(file, value) {
-  const temporary = `${file}.tmp.${process.pid}`;
-  writeFileSync(temporary, JSON.stringify(value), { mode: 0o600 });
-  renameSync(temporary, file);
 }

@@ -1,6 +1,6 @@
 export interface PeerOptions {
   readonly name: string;
-  /** Fields laid over the published row; undefined ones are left out. */
+  /** Fields laid over the published row; null removes one. */
   readonly row?: object;
   /** Default `<socket folder>/<pid>.sock`. */
   readonly socketPath?: string;
@@ -42,7 +42,7 @@ export interface PeerMessage extends Target {
   readonly from?: string | null;
   readonly fromName?: string;
   readonly fromMode?: 'prompting' | 'bypass' | null;
-  /** The chain that came with the message this one follows; its own token is added. */
+  /** The chain of the message this one follows (`[]` begins one); its own token is added. */
   readonly hopChain?: readonly string[];
   /** Further top-level fields of the frame. */
   readonly fields?: object;
@@ -84,6 +84,8 @@ export interface ReceivedFrame {
   readonly authed: boolean;
   /** `message.content`, `''` without one. */
   readonly content: string;
+  /** The same without the envelope. */
+  readonly body: string;
 }
 
 export type PeerEvent = { readonly connection: number; readonly atMs: number } & (

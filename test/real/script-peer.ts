@@ -1,20 +1,14 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { Arrivals } from './arrivals.ts';
-import { PeerCore } from './script-peer-core.mjs';
+import { type Link, linkChild, linkHere } from './script-peer-link.ts';
 import type * as T from './script-peer-types.ts';
 import type { Owned } from './temp.ts';
 
 export type * from './script-peer-types.ts';
 
-const CHILD = fileURLToPath(new URL('script-peer-child.mjs', import.meta.url));
-
 /**
  * A scripted native peer: publishes row, key and socket as Claude Code does, sends what it is told to, records
- * every byte and frame it gets, answers nothing by itself. Ready in about 0.1 s.
+ * every byte and frame it gets, answers nothing by itself. Ready in about 0.1 s. To stop it for a while, send
+ * SIGSTOP to its `pid`.
  */
 export class ScriptPeer implements Owned {
   readonly name: string;
@@ -39,12 +33,11 @@ export class ScriptPeer implements Owned {
   /** A peer in a process of its own, as every real one is: any number of them. */
   static async spawn({ env, ...options }: T.PeerOptions & { env: NodeJS.ProcessEnv }): Promise<ScriptPeer> {
     const record = new SocketRecord();
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], { env });
-    const link = childLink(child, record);
+    const link = linkChild(env, options, (event) => record.add(event));
     try {
       return new ScriptPeer(options.name, await link.call('publish', {}), link, record);
     } catch (error) {
-      child.kill('SIGKILL');
+      await link.kill();
       throw error;
     }
   }
@@ -52,7 +45,7 @@ export class ScriptPeer implements Owned {
   /** A peer in the test's own process: at most one, its socket is named after this process. */
   static async here({ env, ...options }: T.PeerOptions & { env: NodeJS.ProcessEnv }): Promise<ScriptPeer> {
     const record = new SocketRecord();
-    const link = localLink(new PeerCore(env, options, (event) => record.add(event)));
+    const link = linkHere(env, options, (event) => record.add(event));
     return new ScriptPeer(options.name, await link.call('publish', {}), link, record);
   }
 
@@ -116,6 +109,15 @@ export class ScriptPeer implements Owned {
     return this.#link.call('send', message);
   }
 
+  /** Sends to where a frame came from. */
+  reply(
+    to: T.ReceivedFrame,
+    text: string,
+    message: T.PeerMessage = {},
+  ): Promise<T.SendResult & { msgId: string }> {
+    return this.send({ socket: to.frame?.from?.replace(/^uds:/, '') ?? '', text, ...message });
+  }
+
   /** Sends a control frame, e.g. `{to, fields: {action: 'notify_when_idle'}}`. */
   control(frame: T.ControlFrame): Promise<T.SendResult & { msgId: string }> {
     return this.#link.call('control', frame);
@@ -166,62 +168,8 @@ class SocketRecord {
     this.events.add(event);
     if (event.type !== 'line') return;
     const { connection, atMs, raw, frame, authed } = event;
-    this.frames.add({ connection, atMs, raw, frame, authed, content: String(frame?.message?.content ?? '') });
+    const content = String(frame?.message?.content ?? '');
+    const body = /^<cross-session-message[^>]*>\n([\s\S]*)\n<\/cross-session-message>$/.exec(content)?.[1];
+    this.frames.add({ connection, atMs, raw, frame, authed, content, body: body ?? content });
   }
-}
-
-/** The way to the peer: the same calls whether it runs here or in a child. */
-interface Link {
-  call<R>(method: T.PeerMethod, params: object): Promise<R>;
-  close(): Promise<void>;
-  kill(): Promise<void>;
-}
-
-function localLink(core: PeerCore): Link {
-  return {
-    call: async <R>(method: T.PeerMethod, params: object) => (await core[method](params)) as R,
-    close: () => core.withdraw(),
-    kill: async () => {
-      throw new Error('this peer is the test process itself; use ScriptPeer.spawn');
-    },
-  };
-}
-
-function childLink(child: ChildProcessWithoutNullStreams, record: SocketRecord): Link {
-  const pending = new Map<number, { resolve: (result: never) => void; reject: (error: Error) => void }>();
-  let calls = 0;
-  let stderr = '';
-  const exited = once(child, 'exit').then(() => {
-    for (const call of pending.values()) call.reject(new Error(`the scripted peer ended: ${stderr}`));
-  });
-  child.stderr.on('data', (text) => (stderr += text));
-  child.stdin.on('error', () => {});
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const message = JSON.parse(line) as T.ChildMessage;
-    if ('event' in message) return record.add(message.event);
-    const call = pending.get(message.id);
-    pending.delete(message.id);
-    if ('error' in message) call?.reject(new Error(message.error));
-    else call?.resolve(message.result as never);
-  });
-  return {
-    call: (method, params) => {
-      const id = ++calls;
-      return new Promise((resolve, reject) => {
-        pending.set(id, { resolve, reject });
-        child.stdin.write(`${JSON.stringify({ id, method, params })}\n`);
-      });
-    },
-    close: async () => {
-      child.stdin.end();
-      child.kill('SIGCONT');
-      await Promise.race([exited, sleep(2_000, undefined, { ref: false })]);
-      child.kill('SIGKILL');
-      await exited;
-    },
-    kill: async () => {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
 }
