@@ -1,6 +1,7 @@
 /**
- * A `config.toml` with which Codex 0.171.0 runs on a scripted model: no account, no network, no question at the
- * start. `trusted` are the absolute folders whose trust is given.
+ * A `config.toml` with which Codex 0.171.0 runs on a scripted model: no account, no question at the start, and,
+ * with the features off that fetch plugins, no server asking anything of the internet (the TUI still looks for
+ * announcements). `trusted` are the absolute folders whose trust is given.
  */
 export function scriptedModelConfig(baseUrl: string, trusted: readonly string[]): string {
   return `model = "scripted"
@@ -20,6 +21,11 @@ stream_idle_timeout_ms = 60000
 
 [analytics]
 enabled = false
+
+[features]
+plugins = false
+remote_plugin = false
+apps = false
 
 [tui]
 resume_cwd = "session"

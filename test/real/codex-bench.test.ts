@@ -144,12 +144,12 @@ test('the real TUI shows the turns of its thread, and a typed line is a turn of 
 
 test('the built peer runs with the environment of the world and its input', async () => {
   await using world = openWorld();
-  expect(await runPeer(['--version'], world)).toMatchObject({ code: 0, stderr: '' });
+  expect(await runPeer(['version'], world)).toMatchObject({ code: 0, stderr: '' });
 });
 
 test('a peer that ends before it is ready is an error with all it printed', async () => {
   await using world = openWorld();
-  await expect(startPeer(['--version'], { env: world.env, ready: /never said/ })).rejects.toThrow(
+  await expect(startPeer(['version'], { env: world.env, ready: /never said/ })).rejects.toThrow(
     /ended \(0\).*\d\.\d/s,
   );
 });

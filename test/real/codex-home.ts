@@ -11,14 +11,17 @@ export interface CodexHomeOptions {
   trusted?: readonly string[];
   /** Links the 424 MB that `daemon start` would copy; needed before anything starts a daemon. */
   packages?: boolean;
-  /** Lines put before the generated ones (top-level keys). */
-  config?: string;
+  /** Top-level keys, in TOML, e.g. `approval_policy = "on-request"`. */
+  settings?: string;
+  /** Tables, in TOML. */
+  tables?: string;
 }
 
 /** Fills the world's empty CODEX_HOME so that Codex runs on the scripted model without asking anything. */
 export async function fillCodexHome(world: World, model: CodexModel, options: CodexHomeOptions = {}) {
   const config = scriptedModelConfig(model.baseUrl, options.trusted ?? [world.work]);
-  writeFileSync(join(world.codexHome, 'config.toml'), `${options.config ?? ''}\n${config}`);
+  const toml = [options.settings ?? '', config, options.tables ?? ''].join('\n');
+  writeFileSync(join(world.codexHome, 'config.toml'), toml);
   if (options.packages) symlinkSync(await sharedPackages(), join(world.codexHome, 'packages'));
 }
 

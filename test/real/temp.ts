@@ -41,6 +41,9 @@ export class World implements AsyncDisposable {
     TERM: 'xterm-256color',
     SHELL: '/bin/sh',
     USER: 'tester',
+    // Nothing listens there: what a program wants from the internet fails at once, loopback is reached directly.
+    HTTPS_PROXY: 'http://127.0.0.1:9',
+    NO_PROXY: '127.0.0.1,localhost',
   };
 
   readonly #owned: Owned[] = [];
