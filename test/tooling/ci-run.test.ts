@@ -27,7 +27,11 @@ function plant(program: string, text: string) {
 }
 
 function run() {
-  const ended = spawnSync('bash', ['.ci/run'], { env: { PATH: join(root, 'bin') }, encoding: 'utf8', input: 'typed' });
+  const ended = spawnSync('bash', ['.ci/run'], {
+    env: { PATH: join(root, 'bin') },
+    encoding: 'utf8',
+    input: 'typed',
+  });
   const calls = readFileSync(join(root, 'calls'), 'utf8').trimEnd().split('\n');
   return { calls, status: ended.status, stdout: ended.stdout };
 }
