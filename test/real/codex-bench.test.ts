@@ -14,12 +14,13 @@ import { openWorld, printWhenFailed, World } from './temp.ts';
 import { Tmux } from './tmux.ts';
 
 describe('the scripted model on a private server', () => {
-  const world = new World();
+  let world: World;
   let model: CodexModel;
   let client: RawClient;
   let thread: string;
 
   beforeAll(async () => {
+    world = openWorld();
     const codex = await openCodex(world);
     model = codex.model;
     client = world.own(await codex.server.client());

@@ -16,7 +16,7 @@ export interface Frame {
 type Match = string | ((frame: Frame) => boolean);
 
 /** An error response of the app-server. */
-export class ResponseError extends Error {
+class ResponseError extends Error {
   readonly code: number;
   readonly data: Loose;
   constructor(method: string, error: NonNullable<Frame['error']>) {
