@@ -1,4 +1,4 @@
-import { type RpcClient, RpcError } from '../rpc/client.ts';
+import type { RpcClient } from '../rpc/client.ts';
 import { itemsPage, turnsPage, type WireItem, type WireTurn } from '../rpc/protocol.ts';
 import type { Item, Turn, TurnStatus } from './harness.ts';
 
@@ -100,7 +100,7 @@ function toItem(item: WireItem): Item {
     case 'userMessage':
       return { type: 'user', clientId: item.clientId ?? null };
     case 'agentMessage':
-      return { type: 'agent', text: item.text ?? '', phase: item.phase ?? null };
+      return { type: 'agent', text: item.text ?? '', phase: phaseOf(item) };
     case 'functionCallOutput':
       return { type: 'toolOutput', name: item.name ?? '' };
     default:
@@ -108,13 +108,13 @@ function toItem(item: WireItem): Item {
   }
 }
 
+/** A word in passing (tool `send_message_to_user_async`) calls itself `final_answer` (Codex 0.171.0). */
+function phaseOf(item: WireItem): string | null {
+  return item.delivery === 'async' ? 'commentary' : (item.phase ?? null);
+}
+
 /** A word, or an object whose one key is the word (`{"httpConnectionFailed": …}`). */
 function errorKind(info: string | Readonly<Record<string, unknown>> | null | undefined): string {
   if (typeof info === 'string') return info;
   return Object.keys(info ?? {})[0] ?? 'other';
-}
-
-/** Says whether an error means that the thread is kept in the older format. */
-export function isLegacyRefusal(error: unknown): boolean {
-  return error instanceof RpcError && error.code === -32601;
 }
