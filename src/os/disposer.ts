@@ -8,32 +8,29 @@ const STEP_MS = 5_000;
 /** What must be undone, last in first out. Clean-up always completes: a step that fails or hangs stops none. */
 export class Disposer {
   readonly #steps: Step[] = [];
-  #running: Promise<Error[]> | null = null;
+  readonly #errors: Error[] = [];
+  #draining: Promise<void> | null = null;
 
   /**
    * Adds a step for the end. After `limitMs` the next step begins although this one has not ended. A step that
-   * is added while the clean-up runs is run too; one added after it, at once.
+   * is added while the clean-up runs is its next one; one added after it runs at once.
    */
   defer(name: string, run: () => unknown, limitMs: number = STEP_MS): void {
-    const step = { name, limitMs, run };
-    if (this.#running === null) this.#steps.push(step);
-    else this.#running = this.#running.then(async (errors) => [...errors, ...(await perform(step))]);
+    this.#steps.push({ name, limitMs, run });
+    if (this.#draining !== null) void this.run();
   }
 
-  /** Runs every step once, the newest first. Resolves to the errors, each naming its step; never rejects. */
-  async run(): Promise<Error[]> {
-    this.#running ??= this.#runAll();
-    const running = this.#running;
-    const errors = await running;
-    return running === this.#running ? errors : this.run();
+  /** Runs every step once, the newest first. Resolves to all errors, each naming its step; never rejects. */
+  async run(): Promise<readonly Error[]> {
+    this.#draining = (this.#draining ?? Promise.resolve()).then(() => this.#drain());
+    await this.#draining;
+    return this.#errors;
   }
 
-  async #runAll(): Promise<Error[]> {
-    const errors: Error[] = [];
+  async #drain(): Promise<void> {
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      errors.push(...(await perform(step)));
+      this.#errors.push(...(await perform(step)));
     }
-    return errors;
   }
 }
 

@@ -49,13 +49,18 @@ export async function isReachable(row: Row): Promise<boolean> {
     const state = processState(row.pid);
     if (state === null || hasEnded(state) || isStopped(state)) return false;
   }
-  return (await probe(row.messagingSocketPath)) === 'accepts';
+  return accepts(row.messagingSocketPath);
+}
+
+/** Whether somebody listens on a socket of ours; gives it no byte. */
+export async function accepts(socketPath: string): Promise<boolean> {
+  return (await probe(socketPath)) === 'accepts';
 }
 
 async function isAlive(row: Row, ours: string): Promise<boolean> {
   if (!isOfOtherDomain(row, ours)) return isSameProcess(row.pid, row.procStart);
   // A pid of another container or machine cannot be looked up here; its socket can speak for it.
-  return row.messagingSocketPath ? (await probe(row.messagingSocketPath)) === 'accepts' : false;
+  return row.messagingSocketPath ? accepts(row.messagingSocketPath) : false;
 }
 
 function isOfOtherDomain(row: Row, ours: string): boolean {

@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { readFileSync, readlinkSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { isSameProcess, isStopped, pidDomain, processStart, processState } from '../../src/os/proc.ts';
+import { child, deadPid, sleeper, until } from './fixtures.ts';
+
+it('reads the start of a process as the string a row carries', async () => {
+  await using other = await sleeper();
+  expect(processStart(other.pid)).toMatch(/^\d+$/);
+  expect(Number(processStart(other.pid))).toBeGreaterThanOrEqual(Number(processStart(process.pid)));
+});
+
+it('reads the right fields when the program has blanks and parentheses in its name', async () => {
+  const code = `process.title = 'a) R 1 (b'; console.log('up'); setInterval(() => {}, 1000)`;
+  await using named = await child(process.execPath, '-e', code);
+  await once(named.process.stdout!, 'data');
+  expect(readFileSync(`/proc/${named.pid}/stat`, 'utf8')).toContain('(a) R 1 (b)');
+  expect(processStart(named.pid)).toMatch(/^\d{3,}$/);
+  expect(processState(named.pid)).toMatch(/^[RS]$/);
+});
+
+it('knows no start and no state of a process that is gone', async () => {
+  const pid = await deadPid();
+  expect(processStart(pid)).toBeNull();
+  expect(processState(pid)).toBeNull();
+  expect(isSameProcess(pid, undefined)).toBe(false);
+});
+
+it('takes a pid with another start time for another process', async () => {
+  await using other = await sleeper();
+  const start = processStart(other.pid)!;
+  expect(isSameProcess(other.pid, start)).toBe(true);
+  expect(isSameProcess(other.pid, `${start}1`)).toBe(false);
+  expect(isSameProcess(other.pid, undefined)).toBe(true);
+});
+
+it('sees a stopped process as stopped and still the same', async () => {
+  await using other = await sleeper();
+  const start = processStart(other.pid)!;
+  other.process.kill('SIGSTOP');
+  await until(() => isStopped(processState(other.pid)!));
+  expect(isSameProcess(other.pid, start)).toBe(true);
+});
+
+it('counts a zombie as ended', async () => {
+  await using parent = await child('sh', '-c', 'sleep 0 & echo $!; exec sleep 600');
+  const [output] = await once(parent.process.stdout!, 'data');
+  const zombie = Number(String(output).trim());
+  await until(() => processState(zombie) === 'Z');
+  expect(isSameProcess(zombie, processStart(zombie)!)).toBe(false);
+});
+
+it('computes the pid domain as Claude Code writes it', () => {
+  const machineId = readFileSync('/etc/machine-id', 'utf8').trim();
+  expect(pidDomain()).toBe(`linux:${machineId}:${readlinkSync('/proc/self/ns/pid')}`);
+  expect(pidDomain()).toMatch(/^linux:[0-9a-f]{32}:pid:\[\d+\]$/);
+});
