@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFailed, TestRunner } from 'vitest';
+import { onTestFailed, onTestFinished, TestRunner } from 'vitest';
 import { endDaemon } from './daemon-end.ts';
 import { logTails } from './log-tails.ts';
 import { endProcesses, type FoundProcess, processesWithHome } from './processes.ts';
@@ -48,6 +48,7 @@ export class World implements AsyncDisposable {
 
   readonly #owned: Owned[] = [];
   #lastWords: string | undefined;
+  #end: Promise<void> | undefined;
 
   constructor() {
     execFileSync('git', ['init', '-q', this.work], { env: this.env });
@@ -69,7 +70,12 @@ export class World implements AsyncDisposable {
     return this.#lastWords ?? this.#gatherEvidence();
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#end ??= this.#endAll();
+    return this.#end;
+  }
+
+  async #endAll(): Promise<void> {
     this.#lastWords = await this.#gatherEvidence();
     const failures: unknown[] = [];
     for (const resource of this.#owned.splice(0).reverse()) {
@@ -100,10 +106,16 @@ export class World implements AsyncDisposable {
   }
 }
 
-/** A new world; when the running test fails, its evidence is printed. */
+/**
+ * A new world. Inside a test its evidence is printed when the test fails, and it is ended even when the test runs
+ * into its time limit, where `await using` never gets to its end.
+ */
 export function openWorld(): World {
   const world = new World();
-  if (TestRunner.getCurrentTest()) printWhenFailed(world);
+  if (TestRunner.getCurrentTest()) {
+    printWhenFailed(world);
+    onTestFinished(() => world[Symbol.asyncDispose]());
+  }
   return world;
 }
 
