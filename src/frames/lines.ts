@@ -5,7 +5,7 @@
  */
 export class LineSplitter {
   readonly #maxChars: number;
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #decoder = new TextDecoder();
   #rest = '';
   #overflowed = false;
 

@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { wrapEnvelope } from '../../src/frames/envelope.ts';
 import { controlFrame, userFrame } from '../../src/frames/outbound.ts';
-import { parseFrame } from '../../src/frames/parse.ts';
+import { type Frame, parseFrame } from '../../src/frames/parse.ts';
 import { BRIEF, CHAINED, DROPPED, HELD, IDLE_NOTICE, MSG_ID, SOCKET, SUBSCRIPTION } from './captured.ts';
+
+/** The real bench measures these again on every run. */
+const PINNED = JSON.parse(
+  readFileSync(new URL('fixtures/claude-2.1.332-user-frame.json', import.meta.url), 'utf8'),
+);
 
 const ORIG_ID = '42e0fa68-499c-4c79-89be-cce6a3918573';
 
@@ -19,6 +25,14 @@ describe('what we write', () => {
     expect(messageLine('brief for sol', [])).toBe(BRIEF.replace(/\}$/, mark));
     const chained = CHAINED.replace(/,"local_chain":"\w+"\}$/, mark);
     expect(messageLine('chained reply', ['2b118bb85e45326528054084'])).toBe(chained);
+  });
+
+  it.each(['user', 'chained'] as const)('has the bytes of the frame pinned as %s', (name) => {
+    const { message } = parseFrame(PINNED[name]) as Extract<Frame, { type: 'user' }>;
+    const content = wrapEnvelope(message);
+    const frame = userFrame({ ...message, msgId: message.msgId!, content, mark: { kind: 'message' } });
+    const { peerwire: _, ...theirs } = frame;
+    expect(JSON.stringify(theirs)).toBe(PINNED[name].replace(/,"local_chain":"[0-9a-f,]+"\}$/, '}'));
   });
 
   it('as a subscription, an idle notice and receipts has the keys in the order of Claude Code', () => {

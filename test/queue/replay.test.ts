@@ -35,8 +35,11 @@ describe('the replay window', () => {
 
   it('does not mix up senders, whatever their ids hold', () => {
     const window = new ReplayWindow();
-    window.remember('/a.sock', 'x\0y');
-    expect(window.isReplay('/b.sock', 'x\0y')).toBe(false);
+    window.remember('/a.sock', '1');
+    window.remember(null, '/b.sock1');
+    expect(window.isReplay('/b.sock', '1')).toBe(false);
+    expect(window.isReplay('/a.soc', 'k1')).toBe(false);
+    expect(window.isReplay(null, '/a.sock1')).toBe(false);
   });
 
   it('holds as many messages as the limit says', () => {
