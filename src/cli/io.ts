@@ -3,8 +3,8 @@ import { forTerminal } from '../os/terminal.ts';
 /** What a command may touch of the process that runs it. */
 export interface Io {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: NodeJS.ReadStream;
-  readonly stdout: NodeJS.WriteStream;
+  readonly stdin: NodeJS.ReadStream & { readonly fd: number };
+  readonly stdout: NodeJS.WriteStream & { readonly fd: number };
   readonly stderr: NodeJS.WriteStream;
 }
 
