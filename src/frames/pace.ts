@@ -1,7 +1,7 @@
 import { LIMITS } from '../limits.ts';
 
 /** Claude Code's bucket for one sender (2.1.332), seen from the sending side. Below zero: sends that wait. */
-export interface Bucket {
+interface Bucket {
   readonly tokens: number;
   readonly atMs: number;
 }
@@ -9,15 +9,12 @@ export interface Bucket {
 /** One less than the receiver's: a message that is late on its way must not make the next one too early. */
 const CAPACITY = LIMITS.burst - 1;
 
-export function fullBucket(nowMs: number): Bucket {
+function fullBucket(nowMs: number): Bucket {
   return { tokens: CAPACITY, atMs: nowMs };
 }
 
 /** Takes the next place in line: how long that send has to wait, and the bucket after it. */
-export function takeToken(
-  bucket: Bucket,
-  nowMs: number,
-): { readonly bucket: Bucket; readonly delayMs: number } {
+function takeToken(bucket: Bucket, nowMs: number): { readonly bucket: Bucket; readonly delayMs: number } {
   const tokens = tokensAt(bucket, nowMs) - 1;
   const delayMs = tokens >= 0 ? 0 : Math.ceil(-tokens * LIMITS.refillMs);
   return { bucket: { tokens, atMs: Math.max(nowMs, bucket.atMs) }, delayMs };

@@ -6,7 +6,6 @@ import type { ControlFrame, UserFrame } from './outbound.ts';
 export {
   type ControlFrame,
   controlFrame,
-  type OutboundControl,
   type UserFrame,
   userFrame,
 } from './outbound.ts';

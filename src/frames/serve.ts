@@ -4,7 +4,7 @@ import { LIMITS } from '../limits.ts';
 import { bindServer } from './bind.ts';
 import { Connection, type EventLog, type FrameHandlers } from './connection.ts';
 
-export type { EventLog, FrameHandlers, SenderContext } from './connection.ts';
+export type { EventLog, FrameHandlers } from './connection.ts';
 
 export interface ServeOptions<Peer> extends FrameHandlers<Peer> {
   /** In a folder that is there and private. */

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { wrapEnvelope } from '../../src/frames/envelope.ts';
 import { sendFrame, userFrame } from '../../src/frames/send.ts';
 import { LIMITS } from '../../src/limits.ts';
@@ -98,6 +98,7 @@ describe('a frame', () => {
 describe('a frame is not sent', () => {
   const folder = mkdtempSync(join(tmpdir(), 'peer-send-'));
   writeFileSync(join(folder, 'file.sock'), '');
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   it.each([
     ['the socket is gone', join(folder, 'none.sock'), /its socket is gone/],

@@ -49,6 +49,9 @@ export async function serveFolder(
       got.push(`too-long:${msgId}`);
     },
     ...options,
+  }).catch((error: unknown) => {
+    rmSync(folder, { recursive: true });
+    throw error;
   });
   const dispose = async () => {
     await server.close();
