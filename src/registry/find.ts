@@ -37,7 +37,7 @@ function ambiguous(rows: readonly Row[], name: string): PeerError {
 }
 
 function placeOf(row: Row): string {
-  return [row.tmux ? `tmux ${row.tmux}` : '', row.cwd ?? ''].filter(Boolean).join('  ') || whereIs(row);
+  return [row.tmux ? `tmux ${row.tmux}` : '', row.cwd ?? ''].filter(Boolean).join(', ') || whereIs(row);
 }
 
 function quoted(name: string): string {

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, statSync } from 'node:fs';
+import { existsSync, type FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { removeFile, writeAtomic } from '../os/atomic.ts';
 import { ensureOwnDir } from '../os/folders.ts';
@@ -19,7 +19,7 @@ export interface PublicationOptions {
 /** Several changes in the folder come together; one look is enough for all. */
 const LOOK_AFTER_MS = 50;
 /** Where the folder cannot be watched or written. */
-const POLL_MS = 2_000;
+const POLL_MS = 1_000;
 
 /**
  * Our row and key while they are published. Writes are whole and in order; when somebody deletes the row or
@@ -34,7 +34,6 @@ export class Publication {
   #row: Row;
   #isPublished = true;
   #watcher: FSWatcher | null = null;
-  #watchedInode = 0;
   #timer: NodeJS.Timeout | null = null;
   #isTroubled = false;
 
@@ -101,8 +100,9 @@ export class Publication {
     this.#attempt(() => removeFile(this.#keyFile));
   }
 
+  /** A watch is on the folder's inode: a folder that was deleted and made again needs a new one. */
   #watch(): void {
-    this.#watchedInode = statSync(this.#sessionsDir).ino;
+    this.#watcher?.close();
     this.#watcher = watchFolder(this.#sessionsDir, () => this.#lookAfter(LOOK_AFTER_MS));
     if (this.#watcher === null) this.#lookAfter(POLL_MS);
   }
@@ -114,8 +114,8 @@ export class Publication {
   #look(): void {
     this.#timer = null;
     try {
-      this.#restore();
-      this.#watchAgain();
+      // Files that are gone may have gone with their folder; the number of a new folder's inode can be the old one.
+      if (this.#restore() || this.#watcher === null) this.#watch();
       this.#isTroubled = false;
     } catch (error) {
       if (!this.#isTroubled) this.#onProblem(error);
@@ -124,17 +124,15 @@ export class Publication {
     }
   }
 
-  #restore(): void {
+  /** Writes what is missing; whether anything was. */
+  #restore(): boolean {
+    const isKeyThere = existsSync(this.#keyFile);
+    const isRowThere = existsSync(this.#rowFile);
+    if (isKeyThere && isRowThere) return false;
     ensureOwnDir(this.#sessionsDir);
-    if (!existsSync(this.#keyFile)) this.#writeKey();
-    if (!existsSync(this.#rowFile)) this.#writeRow();
-  }
-
-  /** A watch is on the folder's inode: a deleted and re-created folder needs a new one. */
-  #watchAgain(): void {
-    if (this.#watcher !== null && statSync(this.#sessionsDir).ino === this.#watchedInode) return;
-    this.#watcher?.close();
-    this.#watch();
+    if (!isKeyThere) this.#writeKey();
+    if (!isRowThere) this.#writeRow();
+    return true;
   }
 
   #attempt(action: () => unknown): void {

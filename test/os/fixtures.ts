@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { processState } from '../../src/os/proc.ts';
 
 export interface TempFolder extends Disposable {
   readonly path: string;
@@ -35,6 +36,19 @@ export async function child(command: string, ...args: string[]): Promise<Child> 
 
 export function sleeper(): Promise<Child> {
   return child('sleep', '600');
+}
+
+export interface Zombie extends AsyncDisposable {
+  readonly pid: number;
+}
+
+/** A process that has ended and was not waited for. */
+export async function zombie(): Promise<Zombie> {
+  const parent = await child('sh', '-c', 'sleep 0 & echo $!; exec sleep 600');
+  const [output] = await once(parent.process.stdout!, 'data');
+  const pid = Number(String(output).trim());
+  await until(() => processState(pid) === 'Z');
+  return { pid, [Symbol.asyncDispose]: () => parent[Symbol.asyncDispose]() };
 }
 
 /** The pid of a process that has ended and was waited for. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { isSameProcess, isStopped, pidDomain, processStart, processState } from '../../src/os/proc.ts';
-import { child, deadPid, sleeper, until } from './fixtures.ts';
+import { child, deadPid, sleeper, until, zombie } from './fixtures.ts';
 
 it('reads the start of a process as the string a row carries', async () => {
   await using other = await sleeper();
@@ -43,11 +43,9 @@ it('sees a stopped process as stopped and still the same', async () => {
 });
 
 it('counts a zombie as ended', async () => {
-  await using parent = await child('sh', '-c', 'sleep 0 & echo $!; exec sleep 600');
-  const [output] = await once(parent.process.stdout!, 'data');
-  const zombie = Number(String(output).trim());
-  await until(() => processState(zombie) === 'Z');
-  expect(isSameProcess(zombie, processStart(zombie)!)).toBe(false);
+  await using ended = await zombie();
+  expect(processState(ended.pid)).toBe('Z');
+  expect(isSameProcess(ended.pid, processStart(ended.pid)!)).toBe(false);
 });
 
 it('computes the pid domain as Claude Code writes it', () => {
