@@ -35,7 +35,7 @@ function standaloneBinary(file: string): CodexBinary {
 }
 
 /** The native binary behind an npm launcher; null for any other kind of install. */
-export function nativeBinary(launcher: string): CodexBinary | null {
+function nativeBinary(launcher: string): CodexBinary | null {
   const platform = `${process.platform}-${process.arch}`;
   const target = TARGETS[platform];
   if (target === undefined) return null;

@@ -12,7 +12,7 @@ const BLOCKED_RETRY_MS = 2_000;
 /** How long `open` tries on after it has started the daemon. */
 const OPEN_MS = 10_000;
 
-export interface Clock {
+interface Clock {
   now(): number;
   /** Rejects when the signal is aborted. */
   sleep(delayMs: number, signal: AbortSignal): Promise<void>;

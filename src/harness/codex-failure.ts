@@ -56,7 +56,7 @@ export function classifyStart(error: RpcError): StartRefusal {
   return 'not-ready';
 }
 
-export function isDraining(error: RpcError): boolean {
+function isDraining(error: RpcError): boolean {
   return hasField(error.data, 'reason', 'serverShuttingDown') || error.message.includes('Server is draining');
 }
 

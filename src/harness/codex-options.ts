@@ -1,4 +1,3 @@
-import type { Clock } from './codex-connect.ts';
 import type { AskedSettings } from './codex-rights.ts';
 
 export interface CodexThreadOptions {
@@ -26,5 +25,4 @@ export interface CodexThreadOptions {
   readonly socketPath?: string;
   /** Instead of `codex app-server daemon start`; resolves with its report, if it has one. */
   readonly startDaemon?: () => Promise<unknown>;
-  readonly clock?: Clock;
 }

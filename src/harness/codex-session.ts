@@ -16,6 +16,9 @@ import type { HarnessEvent } from './harness.ts';
 export interface SessionOwner {
   readonly isPaneAttached: boolean;
   readonly reloadDelayMs: number;
+  readonly isOpen: boolean;
+  /** Set when wider rights are seen: a turn that runs keeps them, whatever the settings say afterwards. */
+  rightsWereWide: boolean;
   onEvent(session: CodexSession, event: HarnessEvent): void;
   onClose(session: CodexSession): void;
 }
@@ -75,10 +78,12 @@ export class CodexSession {
    * `rights-too-wide` when it may still do more than asked.
    */
   async makeReady(threadId: string): Promise<void> {
+    if (this.view.review().tooWide !== null) this.#owner.rightsWereWide = true;
     await repairSettings(this.#rpc, this.view, threadId, this.#options);
-    const { tooWide } = this.view.review();
-    if (tooWide !== null) throw rightsTooWide(this.#options.name, tooWide);
+    this.#refuseWideRights();
+    if (this.#owner.rightsWereWide) await this.#outlastTurn();
     await this.#reportReady(threadId);
+    this.#refuseWideRights();
   }
 
   /** Gives one message to the thread; false when it is not ready and nothing was written. */
@@ -126,6 +131,19 @@ export class CodexSession {
       { threadId, limit: 1, sortDirection: 'desc', itemsView: 'notLoaded' },
       { inOrder: (result) => this.#onNewestTurn(result) },
     );
+  }
+
+  async #outlastTurn(): Promise<void> {
+    const { name } = this.#options;
+    if (this.view.status.type === 'active') {
+      if (!this.#owner.isOpen) throw rightsTooWide(name, 'a turn still runs with rights that were wider');
+      this.#emit({ type: 'waiting', waitingFor: 'the end of a turn with wider rights' });
+    }
+    await this.view.idle();
+    this.#owner.rightsWereWide = false;
+  }
+
+  #refuseWideRights(): void {
     const { tooWide } = this.view.review();
     if (tooWide !== null) throw rightsTooWide(this.#options.name, tooWide);
   }
@@ -193,6 +211,7 @@ export class CodexSession {
     this.view.settings = settings;
     this.#emit({ type: 'settings', settings });
     const { tooWide } = this.view.review();
+    if (tooWide !== null) this.#owner.rightsWereWide = true;
     if (tooWide === null && this.#phase === 'held') {
       this.#reload('the rights are as asked again');
     } else if (tooWide !== null && this.#phase === 'ready') {
@@ -210,6 +229,7 @@ export class CodexSession {
     this.#phase = 'ending';
     clearTimeout(this.#reloadTimer);
     this.#requests.close();
+    this.view.end();
     this.#owner.onClose(this);
   }
 

@@ -1,3 +1,4 @@
+import { PeerError } from '../errors.ts';
 import { threadResponse } from '../rpc/protocol.ts';
 import { toThreadStatus } from './codex-events.ts';
 import {
@@ -12,6 +13,7 @@ import type { ThreadStatus } from './harness.ts';
 /** What one connection knows of its thread, from responses and notifications in frame order. */
 export class ThreadView {
   readonly #asked: AskedSettings;
+  readonly #idleWaiters: { resolve(): void; reject(error: Error): void }[] = [];
   #statusCount = 0;
   status: ThreadStatus = { type: 'idle' };
   settings: ReportedSettings | null = null;
@@ -39,6 +41,19 @@ export class ThreadView {
   changeStatus(status: ThreadStatus): void {
     this.#statusCount += 1;
     this.status = status;
+    if (status.type === 'idle') for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve();
+  }
+
+  /** Resolves when the thread is idle; rejects when `end` is called first. */
+  idle(): Promise<void> {
+    if (this.status.type === 'idle') return Promise.resolve();
+    return new Promise((resolve, reject) => this.#idleWaiters.push({ resolve, reject }));
+  }
+
+  /** The connection is gone, and nothing more will be known. */
+  end(): void {
+    const error = new PeerError('connection-closed', 'The connection to the Codex daemon ended.');
+    for (const waiter of this.#idleWaiters.splice(0)) waiter.reject(error);
   }
 
   /** Before anything is known, everything is too wide. */

@@ -1,3 +1,4 @@
+import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PeerError } from '../errors.ts';
 import { codexNotFound, startDaemon } from '../rpc/daemon.ts';
@@ -9,6 +10,8 @@ import { CodexSession, type SessionOwner } from './codex-session.ts';
 import type { HarnessEvent, HarnessThread, PaneCommand, Turn } from './harness.ts';
 
 const UNSUBSCRIBE_MS = 1_000;
+/** What a socket address can hold on Linux; macOS takes 103. */
+const SOCKET_PATH_BYTES = 103;
 const RELOAD_MS = 100;
 const RELOAD_MOST_MS = 10_000;
 
@@ -48,6 +51,8 @@ class CodexThread implements HarnessThread, SessionOwner {
   #loop: Promise<void> = Promise.resolve();
   #closing: Promise<void> | null = null;
   isPaneAttached: boolean;
+  isOpen = false;
+  rightsWereWide = false;
 
   constructor(options: CodexThreadOptions) {
     this.#options = options;
@@ -71,7 +76,7 @@ class CodexThread implements HarnessThread, SessionOwner {
     return {
       file: codexPath,
       args: [
-        ...['--remote', `unix://${this.#socketPath}`],
+        ...['--remote', `unix://${connectable(this.#socketPath)}`],
         ...['-C', this.#cwd],
         ...['-c', 'check_for_update_on_startup=false'],
         ...['-c', 'tui.resume_cwd="session"'],
@@ -143,21 +148,24 @@ class CodexThread implements HarnessThread, SessionOwner {
 
   onEvent(session: CodexSession, event: HarnessEvent): void {
     if (event.type === 'ready') {
+      this.isOpen = true;
       this.#session = session;
       this.#isMessageWaiting = false;
       this.#waitingFor = null;
     }
     if (event.type === 'ready' || event.type === 'settings') this.#cwd = event.settings.cwd;
     if (event.type === 'start-accepted') this.#refusals = 0;
-    if (event.type === 'start-refused') this.#refusals += 1;
-    this.#emit(event);
+    if (event.type === 'start-refused' && event.refusal === 'not-ready') this.#refusals += 1;
+    if (event.type === 'waiting') this.#tellWaiting(event.waitingFor);
+    else this.#emit(event);
   }
 
   onClose(session: CodexSession): void {
     if (session !== this.#session) return;
     this.#session = null;
     if (this.#closing !== null) return;
-    this.#emit({ type: 'disconnected', waitingFor: 'Codex daemon' });
+    this.#waitingFor = 'Codex daemon';
+    this.#emit({ type: 'disconnected', waitingFor: this.#waitingFor });
     this.#loop = this.#loop.then(() => this.#reconnect());
   }
 
@@ -177,14 +185,11 @@ class CodexThread implements HarnessThread, SessionOwner {
   }
 
   async #attempt(startedByUs: boolean): Promise<void> {
-    const { thread, codexVersion, log } = this.#options;
+    const { thread } = this.#options;
     const session = new CodexSession(this.#options, this, startedByUs);
     this.#newest = session;
     try {
-      this.#version = await session.connect(this.#socketPath, this.#ending.signal);
-      if (codexVersion && codexVersion !== this.#version) {
-        log.write('codex-versions-differ', { installed: codexVersion, daemon: this.#version });
-      }
+      this.#adoptVersion(await session.connect(this.#socketPath, this.#ending.signal));
       if (this.#id !== null) await session.resumeThread(this.#id);
       else if (thread.kind === 'start') this.#id = await session.startThread(thread.cwd);
       await session.makeReady(this.id);
@@ -194,15 +199,23 @@ class CodexThread implements HarnessThread, SessionOwner {
     }
   }
 
+  #adoptVersion(version: string): void {
+    if (version === this.#version) return;
+    this.#version = version;
+    const { codexVersion: installed, log } = this.#options;
+    if (installed && installed !== version)
+      log.write('codex-versions-differ', { installed, daemon: version });
+  }
+
   #ports(): ConnectPorts {
-    const { name, clock } = this.#options;
+    const { name } = this.#options;
     return {
       attempt: (startedByUs) => this.#attempt(startedByUs),
       classify: (error) => classifyFailure(error, name),
       startDaemon: () => this.#startDaemon(),
       messageWaits: () => this.#isMessageWaiting,
       waiting: (waitingFor) => this.#tellWaiting(waitingFor),
-      clock: clock ?? systemClock,
+      clock: systemClock,
       signal: this.#ending.signal,
     };
   }
@@ -227,5 +240,15 @@ class CodexThread implements HarnessThread, SessionOwner {
     if (this.#closing !== null) return;
     if (this.#listener === null) this.#early.push(event);
     else this.#listener(event);
+  }
+}
+
+/** The path itself, which outlives a daemon, or what it links to when it is too long to connect to. */
+function connectable(socketPath: string): string {
+  if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES) return socketPath;
+  try {
+    return readlinkSync(socketPath);
+  } catch {
+    return socketPath;
   }
 }

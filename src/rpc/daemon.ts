@@ -14,10 +14,9 @@ const startReport = z.looseObject({
 export type StartReport = z.infer<typeof startReport>;
 
 /** What a daemon must not inherit: it serves every client of this user, and lives longer than we do. */
-const OURS_ALONE =
-  /^(CLAUDE.*|AI_AGENT|CODEX_THREAD_ID|CODEX_SESSION_ID|CODEX_TOOL_CALL_ID|TMUX.*|STY|npm_.*|NODE_OPTIONS)$/;
+const OURS_ALONE = /^(CLAUDE.*|AI_AGENT|CODEX_THREAD_ID|CODEX_SESSION_ID|CODEX_TOOL_CALL_ID|TMUX.*|STY)$/;
 
-/** The environment for the daemon: `env` without what belongs to one agent, one terminal or one npm run. */
+/** The environment for the daemon: `env` without what belongs to one agent or one terminal. */
 export function daemonEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OURS_ALONE.test(name)));
 }

@@ -89,6 +89,5 @@ export const aboutThread = z.looseObject({
 export type WireThreadStatus = z.infer<typeof threadStatus>;
 export type WireSandbox = z.infer<typeof sandboxPolicy>;
 export type WireApproval = z.infer<typeof approvalPolicy>;
-export type WireThreadResponse = z.infer<typeof threadResponse>;
 export type WireTurn = z.infer<typeof turn>;
 export type WireItem = z.infer<typeof item>;

@@ -148,7 +148,7 @@ describe('a lost connection', () => {
     await codex.heard('ready', 2);
     codex.server.send(codex.status(ACTIVE));
     await codex.heard('status');
-    expect(codex.types).toEqual(['ready', 'disconnected', 'waiting', 'ready', 'status']);
+    expect(codex.types).toEqual(['ready', 'disconnected', 'ready', 'status']);
     expect(codex.server.connections).toBe(5);
   });
 
@@ -232,6 +232,23 @@ describe('a thread that changes under us', () => {
     ]);
   });
 
+  test('takes no messages before a turn that had wider rights has ended', async () => {
+    await using codex = await FakeCodex.start();
+    await codex.open({ headless: false });
+    codex.server.send(settings(WORKSPACE), codex.status(ACTIVE), settings(READ_ONLY));
+    codex.thread.status = ACTIVE;
+    await codex.heard('waiting', 2);
+    expect(codex.events.at(-1)).toEqual({
+      type: 'waiting',
+      waitingFor: 'the end of a turn with wider rights',
+    });
+    codex.server.drop();
+    await codex.heard('waiting', 4);
+    codex.server.send(codex.status({ type: 'idle' }));
+    await codex.heard('ready', 2);
+    expect(codex.types.slice(-2)).toEqual(['status', 'ready']);
+  });
+
   test('is repaired when its rights are widened without a pane', async () => {
     await using codex = await FakeCodex.start();
     codex.server.on('thread/settings/update', ({ sandboxPolicy }) => {
@@ -261,7 +278,7 @@ describe('closing', () => {
     await using codex = await FakeCodex.start();
     const thread = await codex.open();
     await codex.server.stop();
-    await codex.heard('waiting');
+    await codex.heard('disconnected');
     await thread.close();
     const { connections } = codex.server;
     await codex.server.listen();

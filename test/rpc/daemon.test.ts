@@ -29,7 +29,7 @@ describe('starting the daemon', () => {
     expect(report.cwd).toBe(home);
   });
 
-  test('gives it nothing of one agent, one terminal or one npm run', () => {
+  test('gives it nothing of one agent or one terminal', () => {
     const kept = { HOME: '/h', PATH: '/bin', CODEX_HOME: '/c', HTTPS_PROXY: 'p' };
     const ours = {
       CLAUDECODE: '1',
