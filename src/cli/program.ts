@@ -91,6 +91,13 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
     .argument('<name>', 'name of the peer')
     .action(ends(async (name) => (await import('./close.ts')).close(name, io)));
 
+  command('demo', 'Show the main job on the real Codex with a scripted model: no account, no network.', [
+    'peer demo',
+    'peer demo --codex ~/.local/bin/codex',
+  ])
+    .option('--codex <file>', 'instead of the codex on PATH')
+    .action(ends(async (options) => (await import('./demo.ts')).demo(options, io)));
+
   command('version', 'Show the version of peer and of Node.', [
     'peer version',
     'peer version | head -1',

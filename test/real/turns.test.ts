@@ -201,7 +201,7 @@ describe('what Codex makes of a turn decides between one answer and one note', (
       },
     },
   };
-  test.each([
+  test.each<[string, Rounds, object, RegExp]>([
     [
       'a failing model',
       [[{ status: 500 }]],
