@@ -133,6 +133,8 @@ test('the model is scripted from the test: rules, held answers, errors', async (
   await model.waitForText('@@hang');
   await alpha.interrupt();
   expect(await alpha.nextResult()).toMatchObject({ is_error: true });
+  alpha.say('@@say back again');
+  expect((await alpha.nextResult()).result).toBe('back again');
 });
 
 test('on a screen a message shows its first line', async () => {

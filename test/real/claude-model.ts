@@ -80,8 +80,10 @@ export class ClaudeModel implements Owned {
   }
 
   /** Resolves when an answer waits with `@@hold <key>`. */
-  waitForHeld(key: string): Promise<void> {
-    return this.#hold(key).reached;
+  async waitForHeld(key: string, timeoutMs = 10_000): Promise<void> {
+    const late = sleep(timeoutMs, 'late', { ref: false });
+    if ((await Promise.race([this.#hold(key).reached, late])) !== 'late') return;
+    throw new Error(`no answer waits for ${key}; requests:\n${this.evidence()}`);
   }
 
   /** The first request, past or coming, that matches; those before `requests[from]` are passed over. */

@@ -84,16 +84,16 @@ export class PeerCore {
   }
 
   /** Any frame, after the auth line that `auth` asks for: the receiver's key, a wrong one, or none. */
-  async sendFrame({ to, socket = socketOf(this.#env, to), auth = 'key', frame }) {
+  async sendFrame({ to, socket = socketOf(this.#env, to), auth = 'key', withinMs, frame }) {
     const tokens = { key: tokenOf(this.#env, socket), wrong: '0'.repeat(32), none: null };
     const token = tokens[auth];
     const lines = token ? [{ type: 'auth', token }, frame] : [frame];
-    return deliver(socket, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return deliver(socket, { bytes: lines.map((line) => `${JSON.stringify(line)}\n`).join(''), withinMs });
   }
 
   /** These bytes and nothing else; `holdOpen` leaves our side open. */
-  async sendBytes({ to, socket = socketOf(this.#env, to), bytes, holdOpen }) {
-    return deliver(socket, bytes, holdOpen);
+  async sendBytes({ to, socket = socketOf(this.#env, to), ...what }) {
+    return deliver(socket, what);
   }
 
   /** Row, key, socket, in this order. */

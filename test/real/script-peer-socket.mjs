@@ -43,8 +43,11 @@ function record(socket, isToken, tell) {
   socket.on('close', () => tell({ type: 'close' }));
 }
 
-/** Writes `bytes` in one go, then EOF unless `holdOpen`; resolves when the receiver hung up or it failed. */
-export function deliver(path, bytes, holdOpen = false) {
+/**
+ * Writes `bytes` in one go, then EOF unless `holdOpen`. Resolves when the receiver hung up or the connection
+ * failed; after `withinMs` with error `NOHANGUP`.
+ */
+export function deliver(path, { bytes, holdOpen = false, withinMs = 10_000 }) {
   const started = performance.now();
   return new Promise((resolve) => {
     const connection = net.connect({ path, allowHalfOpen: true });
@@ -57,6 +60,10 @@ export function deliver(path, bytes, holdOpen = false) {
     connection.on('end', () => connection.end());
     connection.on('error', (cause) => {
       error = cause.code ?? cause.message;
+    });
+    connection.setTimeout(withinMs, () => {
+      error = 'NOHANGUP';
+      connection.destroy();
     });
     connection.on('close', () => resolve({ answered, error, tookMs: performance.now() - started }));
   });

@@ -27,6 +27,8 @@ export interface Target {
   readonly socket?: string;
   /** `key` (default): the token in the receiver's key file; `wrong`: another one; `none`: no auth line. */
   readonly auth?: 'key' | 'wrong' | 'none';
+  /** How long the receiver may take to hang up; default 10 s without any traffic. */
+  readonly withinMs?: number;
 }
 
 export interface PeerMessage extends Target {
@@ -55,7 +57,7 @@ export interface ControlFrame extends Target {
 export interface SendResult {
   /** What the receiver wrote back: nothing, when it behaves. */
   readonly answered: string;
-  /** System error code of the connection, else null. */
+  /** System error code of the connection, or `NOHANGUP`; null when the receiver hung up. */
   readonly error: string | null;
   /** From connecting to the receiver's hang-up. */
   readonly tookMs: number;

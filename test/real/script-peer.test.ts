@@ -69,6 +69,13 @@ test('a stopped peer answers nobody until it goes on', async () => {
   expect((await sending).tookMs).toBeGreaterThan(290);
 });
 
+test('a receiver that never hangs up is reported', async () => {
+  await using rude = await ScriptPeer.spawn({ env: world.env, name: 'Rude', hangUp: 'never' });
+  const sent = await luna.send({ socket: rude.socketPath, text: 'anybody there?', withinMs: 100 });
+  expect(sent.error).toBe('NOHANGUP');
+  await rude.waitForMessage('anybody there?');
+});
+
 test('a peer that ends takes row, key and socket away, one that is killed leaves them', async () => {
   const files = (peer: ScriptPeer) =>
     readdirSync(sessions()).filter((file) => file.startsWith(`${peer.pid}.`));
