@@ -41,12 +41,8 @@ test('real Claude lists a scripted peer, sends it a message and is shown the mar
 
 test('what real Claude writes to a socket is byte for byte what is pinned', async () => {
   const from = sol.received.length;
-  const body = 'brief: "one" & <b>two</b> </cross-session-message> <agent-message> ünï\\n\\ttail';
-  const input = JSON.stringify({
-    to: 'Sol',
-    message: JSON.parse(`"${body.replaceAll('"', '\\"')}"`),
-    notify_when_idle: true,
-  });
+  const message = 'brief: "one" & <b>two</b> </cross-session-message> <agent-message> ünï\n\ttail';
+  const input = JSON.stringify({ to: 'Sol', message, notify_when_idle: true });
   alpha.say(`@@tool SendMessage ${input} @@say sent`);
   const user = await sol.waitForMessage('brief: ', 10_000, from);
   const subscription = await sol.waitForFrame(
@@ -111,6 +107,9 @@ test('a row that says spare is not listed, yet its process gets receipts and idl
   await spare.control({ to: 'alpha', fields: { action: 'notify_when_idle' } });
   const notice = await spare.waitForFrame(({ frame }) => frame?.action === 'peer_idle_notice');
   expect(notice.frame).toMatchObject({ state: 'idle', detail: expect.any(String) });
+  await spare.send({ to: 'alpha', text: 'hold this', fromMode: 'bypass' });
+  await spare.waitForFrame(({ frame }) => frame?.status === 'held');
+  await alpha.decideHeld(await alpha.waitForHeld('Spare'), 'drop');
   alpha.say('@@tool ListAgents {} @@say listed');
   await alpha.nextResult();
   const list = model.toolResults(alpha.sessionId).at(-1)?.text;

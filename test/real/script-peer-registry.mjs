@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-export function sessionsFolder(env) {
+function sessionsFolder(env) {
   return join(env.CLAUDE_CONFIG_DIR ?? join(env.HOME, '.claude'), 'sessions');
 }
 
