@@ -1,17 +1,15 @@
-import { readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { PeerError } from '../errors.ts';
-import { codexNotFound, startDaemon } from '../rpc/daemon.ts';
+import { startDaemon } from '../rpc/daemon.ts';
 import { type ConnectPorts, connectAtOpen, reconnect, systemClock } from './codex-connect.ts';
 import { classifyFailure } from './codex-failure.ts';
 import { readTurns } from './codex-history.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
+import { paneCommand } from './codex-pane.ts';
 import { CodexSession, type SessionOwner } from './codex-session.ts';
 import type { HarnessEvent, HarnessThread, PaneCommand, Turn } from './harness.ts';
 
 const UNSUBSCRIBE_MS = 1_000;
-/** What a socket address can hold on Linux; macOS takes 103. */
-const SOCKET_PATH_BYTES = 103;
 const RELOAD_MS = 100;
 const RELOAD_MOST_MS = 10_000;
 
@@ -71,20 +69,7 @@ class CodexThread implements HarnessThread, SessionOwner {
   }
 
   get pane(): PaneCommand {
-    const { codexPath, codexHome, env } = this.#options;
-    if (codexPath === null) throw codexNotFound();
-    return {
-      file: codexPath,
-      args: [
-        ...['--remote', `unix://${connectable(this.#socketPath)}`],
-        ...['-C', this.#cwd],
-        ...['-c', 'check_for_update_on_startup=false'],
-        ...['-c', 'tui.resume_cwd="session"'],
-        ...['resume', this.id],
-      ],
-      cwd: this.#cwd,
-      env: { ...env, CODEX_HOME: codexHome },
-    };
+    return paneCommand(this.#options, this.#socketPath, this.id, this.#cwd);
   }
 
   async open(): Promise<void> {
@@ -240,15 +225,5 @@ class CodexThread implements HarnessThread, SessionOwner {
     if (this.#closing !== null) return;
     if (this.#listener === null) this.#early.push(event);
     else this.#listener(event);
-  }
-}
-
-/** The path itself, which outlives a daemon, or what it links to when it is too long to connect to. */
-function connectable(socketPath: string): string {
-  if (Buffer.byteLength(socketPath) <= SOCKET_PATH_BYTES) return socketPath;
-  try {
-    return readlinkSync(socketPath);
-  } catch {
-    return socketPath;
   }
 }

@@ -224,6 +224,8 @@ describe('a thread that changes under us', () => {
     await codex.heard('waiting');
     thread.start('peer:1', 'hello');
     await codex.heard('start-refused');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(codex.types).not.toContain('disconnected');
     expect(codex.server.requests('thread/settings/update')).toEqual([]);
     codex.server.send(settings(READ_ONLY));
     await codex.heard('ready', 2);

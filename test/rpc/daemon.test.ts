@@ -53,6 +53,13 @@ describe('starting the daemon', () => {
     });
   });
 
+  test('says the last line that is no telemetry when Codex names no error', async () => {
+    const codex = fakeCodex(`echo 'panicked at x' >&2; echo '{"stage":"x"}' >&2; exit 101`);
+    await expect(startDaemon(codex, { HOME: home })).rejects.toMatchObject({
+      message: expect.stringContaining('cannot be started: panicked at x.'),
+    });
+  });
+
   test('says what to install when there is no codex', async () => {
     for (const codex of [null, join(home, 'gone')]) {
       await expect(startDaemon(codex, { HOME: home })).rejects.toMatchObject({
