@@ -1,8 +1,9 @@
 import { LIMITS } from '../limits.ts';
-import type { Delivery, Message, MessageRecord, Outcome } from './record.ts';
+import type { Message, MessageRecord, Outcome } from './record.ts';
 
 interface Row {
-  message: Message;
+  /** Forgotten once its sender is told. */
+  message: Message | null;
   clientId: string | null;
   outcome: Outcome | null;
   replyClaimed: boolean;
@@ -32,7 +33,7 @@ export function memoryRecord(): MessageRecord {
       if (rows.has(message.id)) throw new Error(`message ${message.id} is recorded already`);
       rows.set(message.id, { message, clientId: null, outcome: null, replyClaimed: false });
     },
-    message: (id) => rows.get(id)?.message,
+    message: (id) => rows.get(id)?.message ?? undefined,
     claim(id, claim) {
       const found = row(id);
       if (found.clientId !== null || found.outcome !== null)
@@ -55,7 +56,8 @@ export function memoryRecord(): MessageRecord {
       found.replyClaimed = true;
       return true;
     },
-    delivered(id: string, _delivery: Delivery) {
+    delivered(id) {
+      row(id).message = null;
       settle(id);
     },
     close() {
