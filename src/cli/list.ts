@@ -71,7 +71,8 @@ async function listed(row: Row): Promise<ListedPeer> {
 }
 
 function byName(a: ListedPeer, b: ListedPeer): number {
-  return a.name.localeCompare(b.name) || a.pid - b.pid;
+  const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()];
+  return first < second ? -1 : first > second ? 1 : a.pid - b.pid;
 }
 
 function printTable(peers: readonly ListedPeer[], io: Io): void {

@@ -74,7 +74,10 @@ function optionsOf(name: string, flags: OpenFlags, io: Io): OpenOptions {
     fresh: flags.new ?? false,
     ...(threadId !== undefined && { threadId }),
     trust: flags.trust ?? false,
-    ...io,
+    env: io.env,
+    stdin: io.stdin,
+    stdout: io.stdout,
+    stderr: io.stderr,
   };
 }
 
