@@ -116,18 +116,27 @@ it('comes back when the whole folder is deleted, more than once', async () => {
   expect(published.problems).toEqual([]);
 });
 
-it('withdraws the row first and the key last, and stays away', async () => {
+it('withdraws the row first and the key last', () => {
   using at = registry();
   using published = publish(at);
   published.publication.withdrawRow();
   expect([existsSync(published.file), existsSync(published.key)]).toEqual([false, true]);
-  published.publication.update({ status: 'busy' });
-  published.publication.withdrawRow();
-  await delay(120);
   published.publication.withdrawKey();
   published.publication.withdrawKey();
-  await delay(120);
   expect(readdirSync(at.sessionsDir)).toEqual([]);
+});
+
+it('stays away once it is withdrawn, whatever is changed or seen after', async () => {
+  using at = registry();
+  using published = publish(at);
+  await delay(100);
+  // Seen by the watch, which looks a moment later.
+  writeFileSync(join(at.sessionsDir, 'other'), '');
+  await delay(20);
+  published.publication.withdrawRow();
+  published.publication.update({ status: 'busy' });
+  await delay(150);
+  expect([existsSync(published.file), existsSync(published.key)]).toEqual([false, true]);
 });
 
 it('withdraws both when only the key is asked for', () => {
@@ -150,17 +159,23 @@ it('tells of a write that fails, goes on, and is there again when the cause is g
   expect(published.row().status).toBe('busy');
 });
 
-it('keeps no process alive', async () => {
+it.each([
+  ['', ''],
+  [
+    ' when its folder is gone',
+    'rmSync(at.sessionsDir, { recursive: true }); writeFileSync(at.sessionsDir, "");',
+  ],
+])('keeps no process alive%s', async (_, code) => {
   using at = registry();
-  const code = `
+  const program = `
+    import { rmSync, writeFileSync } from 'node:fs';
     import { Publication } from '${join(import.meta.dirname, '../../src/registry/publish.ts')}';
-    Publication.open(${JSON.stringify({ places: at, row: rowOf(PID), token: TOKEN })});`;
-  await using other = await child(process.execPath, '-e', await bundled(code));
-  let hasEnded = false;
-  other.process.on('exit', () => {
-    hasEnded = true;
-  });
-  await until(() => hasEnded);
+    const at = ${JSON.stringify(at)};
+    Publication.open({ places: at, row: ${JSON.stringify(rowOf(PID))}, token: '${TOKEN}' });
+    ${code}
+    setTimeout(() => {}, 150);`;
+  await using other = await child(process.execPath, '-e', await bundled(program));
+  await until(() => other.process.exitCode !== null);
   expect(other.process.exitCode).toBe(0);
 });
 
