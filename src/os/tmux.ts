@@ -19,8 +19,6 @@ export interface NewWindow {
   readonly name: string;
   /** Absolute. */
   readonly cwd: string;
-  /** Added to the environment of the tmux server, which is what a window gets. */
-  readonly env?: Readonly<Record<string, string>>;
   readonly argv: readonly [string, ...string[]];
 }
 
@@ -45,7 +43,8 @@ export function tmuxPlace(env: NodeJS.ProcessEnv): TmuxPlace | null {
 }
 
 /**
- * Makes a window in the background, its own command `argv` (no login shell above it). Rejects with tmux's words.
+ * Makes a window in the background that runs `argv` itself (no login shell above it) in the environment of the
+ * tmux server. Rejects with tmux's words.
  */
 export async function newWindow({
   socket,
@@ -56,8 +55,7 @@ export async function newWindow({
   argv,
 }: NewWindow): Promise<TmuxPlace> {
   const target = session === undefined ? [] : ['-t', `=${session}:`];
-  const variables = Object.entries(env).flatMap(([key, value]) => ['-e', `${key}=${value}`]);
-  const flags = ['-d', '-P', '-F', PLACE, ...target, ...variables, '-n', tmuxText(name)];
+  const flags = ['-d', '-P', '-F', PLACE, ...target, '-n', tmuxText(name)];
   // `new-window -c` expands formats and keeps `##[` doubled, so no quoting reaches every folder; cd does.
   const command = ['/bin/sh', '-c', 'cd -- "$1" && shift && exec "$@"', 'sh', cwd, ...argv];
   const place = placeIn(await tmux(socket, 'new-window', ...flags, '--', ...command), socket);

@@ -34,7 +34,7 @@ it('makes a window that runs the command itself, and knows its panes until it is
   await expect(killWindow(socket, place.window)).rejects.toThrow(/can't find window/);
 });
 
-it('gives the command its folder, environment and arguments byte for byte and executes nothing in them', async () => {
+it('gives the command its folder and arguments byte for byte and executes nothing in them', async () => {
   using server = tmuxServer('main');
   const { socket } = server;
   const hostile = [
@@ -52,11 +52,11 @@ it('gives the command its folder, environment and arguments byte for byte and ex
   mkdirSync(cwd);
   const report = join(server.dir, 'report.json');
   const code =
-    'require("fs").writeFileSync(process.argv[1], JSON.stringify([process.cwd(), process.env.PLACE, process.argv.slice(2)]))';
+    'require("fs").writeFileSync(process.argv[1], JSON.stringify([process.cwd(), process.argv.slice(2)]))';
   const argv: [string, ...string[]] = [process.execPath, '-e', code, '--', report, ...hostile];
-  await newWindow({ socket, name: '#(touch made)\x1b[2J;', cwd, env: { PLACE: '#(touch made);' }, argv });
+  await newWindow({ socket, name: '#(touch made)\x1b[2J;', cwd, argv });
   await until(() => existsSync(report) && readFileSync(report, 'utf8').endsWith(']'));
-  expect(JSON.parse(readFileSync(report, 'utf8'))).toEqual([cwd, '#(touch made);', hostile]);
+  expect(JSON.parse(readFileSync(report, 'utf8'))).toEqual([cwd, hostile]);
   for (const folder of [server.dir, cwd]) expect(existsSync(join(folder, 'made'))).toBe(false);
 });
 
