@@ -46,14 +46,7 @@ export function tmuxPlace(env: NodeJS.ProcessEnv): TmuxPlace | null {
  * Makes a window in the background that runs `argv` itself (no login shell above it) in the environment of the
  * tmux server. Rejects with tmux's words.
  */
-export async function newWindow({
-  socket,
-  session,
-  name,
-  cwd,
-  env = {},
-  argv,
-}: NewWindow): Promise<TmuxPlace> {
+export async function newWindow({ socket, session, name, cwd, argv }: NewWindow): Promise<TmuxPlace> {
   const target = session === undefined ? [] : ['-t', `=${session}:`];
   const flags = ['-d', '-P', '-F', PLACE, ...target, '-n', tmuxText(name)];
   // `new-window -c` expands formats and keeps `##[` doubled, so no quoting reaches every folder; cd does.
