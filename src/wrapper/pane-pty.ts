@@ -1,4 +1,5 @@
-import { constants } from 'node:os';
+import { closeSync, constants, openSync } from 'node:fs';
+import { constants as os } from 'node:os';
 import type { WriteStream } from 'node:tty';
 import { errorMessage } from '../errors.ts';
 import type { PaneCommand } from '../harness/harness.ts';
@@ -18,6 +19,8 @@ interface PtyProcess {
   readonly pid: number;
   /** The master side, non-blocking. */
   readonly fd: number;
+  /** Path of the slave side. */
+  readonly ptsName: string;
   pause(): void;
   resume(): void;
   resize(cols: number, rows: number): void;
@@ -69,6 +72,7 @@ function start(nodePty: NodePty, { file, args, cwd, env }: PaneCommand, stdout: 
 function passThrough(pty: PtyProcess, modes: TerminalModes, options: PaneOptions): PaneProcess {
   const { stdin, stdout, log } = options;
   const output = openOutput(stdout);
+  const releaseSlave = holdSlave(pty);
   const toTerminal = new PaneWriter(output.fd, pty);
   const toTui = new PaneWriter(pty.fd, stdin);
 
@@ -117,6 +121,7 @@ function passThrough(pty: PtyProcess, modes: TerminalModes, options: PaneOptions
   /** From here on `pty.fd` may be another file's. */
   function onPtyClosed(): void {
     toTui.stop();
+    releaseSlave();
     stdin.off('data', onInput).off('end', onHangup).off('error', onHangup).pause();
     stdout.off('resize', onResize);
     process.off('SIGCONT', onContinued);
@@ -134,12 +139,21 @@ function passThrough(pty: PtyProcess, modes: TerminalModes, options: PaneOptions
   }
 }
 
+/**
+ * Without an open slave side the TUI's exit hangs the pty up, and libuv then takes the first read, 4 kB on Linux,
+ * for the last. With it node-pty reads on for 200 ms after the exit.
+ */
+function holdSlave(pty: PtyProcess): () => void {
+  const fd = openSync(pty.ptsName, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  return () => closeSync(fd);
+}
+
 function sizeOf(stdout: WriteStream): { cols: number; rows: number } {
   return { cols: stdout.columns || 80, rows: stdout.rows || 24 };
 }
 
 function nameOf(signal: number): string {
-  const known = Object.entries(constants.signals).find(([, number]) => number === signal);
+  const known = Object.entries(os.signals).find(([, number]) => number === signal);
   return known ? known[0] : `signal ${signal}`;
 }
 

@@ -16,6 +16,10 @@ export interface DriverSpec {
   isKept: boolean;
   /** Printed when the pane has ended. */
   says: string;
+  /** Whether it stays after that, until it is killed. */
+  isLasting: boolean;
+  /** Whether SIGHUP does not end it. */
+  survivesHangup: boolean;
   report: string;
 }
 
@@ -48,8 +52,13 @@ export class PaneBench implements AsyncDisposable {
       target: 'node20',
       logLevel: 'error',
     });
-    writeFileSync(bench.report, '');
+    bench.clear();
     return bench;
+  }
+
+  /** Forgets the events so far. */
+  clear(): void {
+    writeFileSync(this.report, '');
   }
 
   /** The command line of a driver whose TUI is this Node script. */
@@ -67,6 +76,8 @@ export class PaneBench implements AsyncDisposable {
       env: { SEEN: this.seenFile },
       isKept: false,
       says: '',
+      isLasting: false,
+      survivesHangup: false,
       report: this.report,
       ...spec,
     };

@@ -27,6 +27,7 @@ async function runKeeper(): Promise<void> {
     PaneKeeper.open({
       open,
       log: { write: report },
+      wait: async () => {},
       onClosed: () => {
         report('closed');
         resolve();
@@ -39,10 +40,12 @@ async function runKeeper(): Promise<void> {
   });
 }
 
+if (spec.survivesHangup) process.on('SIGHUP', () => {});
 const ticking = setInterval(() => report('tick'), 50);
 try {
   await (spec.isKept ? runKeeper() : runPane());
   if (spec.says) console.log(spec.says);
+  if (spec.isLasting) await new Promise(() => {});
 } catch (error) {
   report(
     'failed',
