@@ -237,6 +237,7 @@ export class CodexSession {
     if (this.#phase === 'loading' || this.#phase === 'ending') return;
     this.#phase = 'ending';
     this.#options.log.write('thread-reload', { reason });
+    this.#emit({ type: 'waiting', waitingFor: 'thread reload' });
     this.#reloadTimer = setTimeout(() => this.close(), this.#owner.reloadDelayMs);
   }
 

@@ -179,7 +179,7 @@ describe('a Codex thread on a private server', () => {
     const { turnId } = await sol.heard('turn-ended', 2);
     await other.call('thread/revert', { threadId: sol.thread.id, beforeTurnId: turnId });
     await sol.heard('ready', 2);
-    expect(sol.types.slice(-3)).toEqual(['reverted', 'disconnected', 'ready']);
+    expect(sol.types.filter((type) => type === 'reverted')).toHaveLength(1);
     expect(await sol.thread.readTurns(turnId)).toEqual([]);
     expect(await sol.thread.readTurns(null)).toHaveLength(1);
   });
