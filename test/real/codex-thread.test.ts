@@ -202,6 +202,20 @@ describe('a Codex thread on a private server', () => {
     await sol.heard('turn-ended', 2);
   });
 
+  test('without a turn, which another client loaded with wider rights, is narrowed before it is ready', async () => {
+    const id = await other.startThread(world.work);
+    await other.call('thread/archive', { threadId: id });
+    await other.call('thread/unarchive', { threadId: id });
+    const loaded = await other.call('thread/resume', { threadId: id, excludeTurns: true });
+    expect(loaded).toMatchObject({ sandbox: { type: 'workspaceWrite' }, approvalPolicy: 'on-request' });
+
+    await using sol = await open(world, { thread: { kind: 'resume', id } });
+    const { settings } = await sol.heard('ready');
+    expect(settings).toMatchObject({ sandbox: 'read-only', approval: 'never' });
+    const read = await other.call('thread/resume', { threadId: id, excludeTurns: true });
+    expect(read).toMatchObject({ sandbox: { type: 'readOnly' }, approvalPolicy: 'never' });
+  });
+
   test('is repaired when a client widens its rights', async () => {
     await using sol = await open(world);
     const update = { threadId: sol.thread.id, sandboxPolicy: { type: 'dangerFullAccess' } };
@@ -264,19 +278,6 @@ describe('a Codex thread on a daemon that restarts', () => {
     expect(sol.events.at(-1)).toEqual({ type: 'waiting', waitingFor: 'daemon restart' });
     await sol.heard('ready', 2);
     await restarting;
-  });
-
-  test('without a turn, whose rights the restart widened, is narrowed before it is ready', async () => {
-    await using world = openWorld();
-    const { daemon } = await openDaemon(world);
-    await using sol = await open(world);
-    const restarting = daemon.command('restart');
-    const again = await sol.heard('ready', 2);
-    await restarting;
-    expect(again.settings).toMatchObject({ sandbox: 'read-only', approval: 'never' });
-    const other = world.own(await daemon.client());
-    const read = await other.call('thread/resume', { threadId: sol.thread.id, excludeTurns: true });
-    expect(read).toMatchObject({ sandbox: { type: 'readOnly' }, approvalPolicy: 'never' });
   });
 
   test('is started again after a crash, and says that no turn will be recovered', async () => {
