@@ -27,13 +27,7 @@ function handle(state: State, event: Event): Step {
     case 'ready':
       return onReady(state, event);
     case 'disconnected':
-      return only({
-        ...state,
-        isReady: false,
-        waitingFor: event.waitingFor,
-        isReading: false,
-        readAgain: false,
-      });
+      return onDisconnected(state, event);
     case 'waiting':
       return only({ ...state, isReady: false, waitingFor: event.waitingFor });
     case 'status':
@@ -120,6 +114,14 @@ function onReady(state: State, event: HarnessEvent & { type: 'ready' }): Step {
   };
   const read = next.claims.length > 0 ? readBack(next) : only(next);
   return mayRecover ? also(read, { type: 'timer', timer: 'recovery', delayMs: RECOVERY_MS }) : read;
+}
+
+/** What waits now is a reason to start a daemon that somebody stopped, as much as what comes later. */
+function onDisconnected(state: State, event: HarnessEvent & { type: 'disconnected' }): Step {
+  const { waitingFor } = event;
+  const next = { ...state, isReady: false, waitingFor, isReading: false, readAgain: false };
+  const isOwed = state.queue.length > 0 || state.claims.length > 0;
+  return isOwed ? also(only(next), { type: 'message-waits' }) : only(next);
 }
 
 function onStatus(state: State, event: HarnessEvent & { type: 'status' }): Step {

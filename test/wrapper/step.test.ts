@@ -439,6 +439,16 @@ describe('a full queue', () => {
 });
 
 describe('while the daemon is away', () => {
+  it('says of what is open when the connection breaks that it waits', () => {
+    expect(serving().take(lost).effects('message-waits')).toEqual([]);
+    expect(serving().take(message('a'), lost).effects('message-waits')).toHaveLength(1);
+    expect(
+      serving()
+        .take(...begins('typed'), message('a'), lost)
+        .effects('message-waits'),
+    ).toHaveLength(1);
+  });
+
   it('says once per message that something waits', () => {
     const run = serving().take(lost, message('a'));
     expect(run.effects('message-waits')).toHaveLength(1);
