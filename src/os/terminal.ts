@@ -30,6 +30,11 @@ export function oneLine(text: string, max: number): string {
   return line;
 }
 
+/** A peer's name as one word of a command that a person copies: of what a shell reads it can hold only blanks. */
+export function shellWord(name: string): string {
+  return name.includes(' ') ? `"${name}"` : name;
+}
+
 function visible(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(16) ?? ''}}`;
 }

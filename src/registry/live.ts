@@ -53,7 +53,7 @@ export async function isReachable(row: Row): Promise<boolean> {
 }
 
 /** Whether somebody listens on a socket of ours; gives it no byte. */
-export async function accepts(socketPath: string): Promise<boolean> {
+async function accepts(socketPath: string): Promise<boolean> {
   return (await probe(socketPath)) === 'accepts';
 }
 

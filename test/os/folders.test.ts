@@ -22,7 +22,7 @@ describe('a private folder', () => {
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
-  it.each([0o750, 0o710, 0o702, 0o701])('is refused with mode %o, with the command that helps', (mode) => {
+  it.each(['750', '710', '702', '701'])('is refused with mode %s, with the command that helps', (mode) => {
     using folder = tempFolder();
     chmodSync(folder.path, mode);
     expectUnsafe(() => ensurePrivateDir(folder.path), `chmod 700 ${folder.path}`);
@@ -60,7 +60,7 @@ describe('a folder whose shape another program owns', () => {
     ensureOwnDir(link);
   });
 
-  it.each([0o720, 0o702])('is refused with mode %o', (mode) => {
+  it.each(['720', '702'])('is refused with mode %s', (mode) => {
     using folder = tempFolder();
     chmodSync(folder.path, mode);
     expectUnsafe(() => ensureOwnDir(folder.path), `chmod go-w ${folder.path}`);

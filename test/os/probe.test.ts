@@ -59,6 +59,16 @@ it('ends when a process with a full backlog never accepts', async () => {
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });
 
+it('ends at its limit', async () => {
+  using folder = tempFolder();
+  const path = join(folder.path, 's');
+  await using _listener = await listen(path);
+  const probing = probe(path, 1);
+  // The limit is over before the answer can be seen.
+  for (const end = performance.now() + 20; performance.now() < end; );
+  expect(await probing).toBe('silent');
+});
+
 it('probes a hundred sockets at once', async () => {
   using folder = tempFolder();
   const path = join(folder.path, 's');
