@@ -1,4 +1,5 @@
 import { errorCode, errorMessage, PeerError } from '../errors.ts';
+import { shellWord } from '../os/terminal.ts';
 import { RpcError } from '../rpc/client.ts';
 import type { StartRefusal } from './harness.ts';
 
@@ -67,7 +68,7 @@ function hasField(data: unknown, field: string, value: string): boolean {
 function unavailable(name: string, reason: string, cause: unknown): PeerError {
   return new PeerError(
     'thread-unavailable',
-    `Codex cannot load the thread of ${name}: ${reason}. No message is given to it. \`peer open ${name} --new\` begins a new thread.`,
+    `Codex cannot load the thread of ${name}: ${reason}. No message is given to it. \`peer open ${shellWord(name)} --new\` begins a new thread.`,
     { cause },
   );
 }
@@ -75,7 +76,7 @@ function unavailable(name: string, reason: string, cause: unknown): PeerError {
 function archived(name: string, cause: unknown): PeerError {
   return new PeerError(
     'thread-unavailable',
-    `The thread of ${name} is archived, and peer never unarchives one. Run \`codex unarchive\` to have it back, or \`peer open ${name} --new\` to begin a new thread.`,
+    `The thread of ${name} is archived, and peer never unarchives one. Run \`codex unarchive\` to have it back, or \`peer open ${shellWord(name)} --new\` to begin a new thread.`,
     { cause },
   );
 }
@@ -83,7 +84,7 @@ function archived(name: string, cause: unknown): PeerError {
 function elsewhere(name: string, cause: unknown): PeerError {
   return new PeerError(
     'thread-unavailable',
-    `The thread of ${name} is open in a Codex that does not use the daemon, so it takes no messages. Close it there, or begin a new thread with \`peer open ${name} --new\`.`,
+    `The thread of ${name} is open in a Codex that does not use the daemon, so it takes no messages. Close it there, or begin a new thread with \`peer open ${shellWord(name)} --new\`.`,
     { cause },
   );
 }

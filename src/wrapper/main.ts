@@ -1,5 +1,6 @@
 import { EXIT, PeerError } from '../errors.ts';
 import { Disposer } from '../os/disposer.ts';
+import { shellWord } from '../os/terminal.ts';
 import { endOnSignals, endRace } from './end.ts';
 import { type OpenPeer, open } from './opening.ts';
 import type { OpenOptions } from './options.ts';
@@ -35,16 +36,11 @@ export async function openPeer(options: OpenOptions): Promise<number> {
 
 function ready({ name, detach }: OpenOptions, { thread }: OpenPeer): string {
   const how = detach ? 'in the background' : 'headless';
-  return `${name} is open, ${how} (pid ${process.pid}, thread ${thread.id}). Close it with: peer close ${quoted(name)}`;
+  return `${name} is open, ${how} (pid ${process.pid}, thread ${thread.id}). Close it with: peer close ${shellWord(name)}`;
 }
 
 function replaced(name: string, threadId: string): string {
-  return `${name} has another thread now. The one before is kept: peer open ${quoted(name)} --thread ${threadId}`;
-}
-
-/** Names hold nothing that a shell reads but blanks. */
-function quoted(name: string): string {
-  return name.includes(' ') ? `"${name}"` : name;
+  return `${name} has another thread now. The one before is kept: peer open ${shellWord(name)} --thread ${threadId}`;
 }
 
 function notOpened(name: string, cause: string): PeerError {
