@@ -22,7 +22,8 @@ async function main() {
   await build();
   const { fetchPrograms } = await import('../test/real/fetch.mjs');
   const codex = join(root, 'test/real/node_modules/.bin/codex');
-  if (!existsSync(codex)) console.log('Fetching the pinned Codex, and Claude Code for the tests (npm, once) …');
+  if (!existsSync(codex))
+    console.log('Fetching the pinned Codex, and Claude Code for the tests (npm, once) …');
   fetchPrograms();
   return runDemo(codex);
 }
