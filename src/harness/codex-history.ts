@@ -14,16 +14,27 @@ export interface HistorySource {
   readonly threadId: string;
   /** Legacy threads refuse `thread/items/list`. */
   readonly isLegacy: boolean;
+  /** The thread is idle and has been for a while: the end of every turn is stored. */
+  readonly hasRested: () => boolean;
 }
 
 /**
  * Reads the turns from `sinceTurnId` (included; null: from the first) to the newest, oldest first, paged to
  * the end. A turn's status is read before its items, so a turn that reads as ended has all its items.
+ *
+ * Codex 0.171.0 lists a turn whose end is not stored as `interrupted` whenever the thread is not active. After a
+ * crash that is final; but one that fails reads so between the thread's `systemError` and its own end (up to 350 ms
+ * seen), so until the thread has rested the newest turn is taken for a running one.
  */
 export async function readTurns(source: HistorySource, sinceTurnId: string | null): Promise<Turn[]> {
   const newestFirst = await listTurns(source, sinceTurnId);
+  const lastToEnd = source.hasRested() ? undefined : newestFirst[0];
   const turns: Turn[] = [];
-  for (const turn of newestFirst.reverse()) turns.push(toTurn(turn, await itemsOf(source, turn)));
+  for (const turn of newestFirst.reverse()) {
+    const mayEndLater = turn === lastToEnd && turn.status === 'interrupted' && !turn.completedAt;
+    const read = toTurn(turn, await itemsOf(source, turn));
+    turns.push(mayEndLater ? { ...read, status: 'inProgress' } : read);
+  }
   return turns;
 }
 

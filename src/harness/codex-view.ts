@@ -10,11 +10,16 @@ import {
 } from './codex-rights.ts';
 import type { ThreadStatus } from './harness.ts';
 
+/** How long after the thread's idle status the end of its last turn may be stored (Codex 0.171.0: 350 ms seen). */
+const REST_MS = 2_000;
+
 /** What one connection knows of its thread, from responses and notifications in frame order. */
 export class ThreadView {
   readonly #asked: AskedSettings;
   readonly #idleWaiters: { resolve(): void; reject(error: Error): void }[] = [];
   #statusCount = 0;
+  /** When a status was last told; null before the first. */
+  #changedAtMs: number | null = null;
   status: ThreadStatus = { type: 'idle' };
   settings: ReportedSettings | null = null;
   isLegacy = false;
@@ -41,7 +46,14 @@ export class ThreadView {
   changeStatus(status: ThreadStatus): void {
     this.#statusCount += 1;
     this.status = status;
+    this.#changedAtMs = performance.now();
     if (status.type === 'idle') for (const waiter of this.#idleWaiters.splice(0)) waiter.resolve();
+  }
+
+  /** Whether it is idle, and not only just now. */
+  hasRested(): boolean {
+    const hasJustChanged = this.#changedAtMs !== null && performance.now() - this.#changedAtMs < REST_MS;
+    return this.status.type === 'idle' && !hasJustChanged;
   }
 
   /** Resolves when the thread is idle; rejects when `end` is called first. */

@@ -106,7 +106,8 @@ class CodexThread implements HarnessThread, SessionOwner {
     const session = this.#session;
     if (session === null) throw new PeerError('connection-closed', 'The Codex daemon is not connected.');
     const { rpc, view } = session;
-    return readTurns({ rpc, threadId: this.id, isLegacy: view.isLegacy }, sinceTurnId);
+    const hasRested = () => view.hasRested();
+    return readTurns({ rpc, threadId: this.id, isLegacy: view.isLegacy, hasRested }, sinceTurnId);
   }
 
   paneAttached(attached: boolean): void {

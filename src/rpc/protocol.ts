@@ -44,6 +44,7 @@ const turn = z.looseObject({
   id: z.string(),
   rootTurnId: z.optional(z.nullable(z.string())),
   status: z.string(),
+  completedAt: z.optional(z.nullable(z.number())),
   error: z.optional(z.nullable(turnError)),
   items: z.optional(z.array(item)),
 });

@@ -24,7 +24,6 @@ export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): 
   const effects: Effect[] = [];
   const open: Claim[] = [];
   let isLooking = false;
-  let isBehind = false;
   for (const claim of state.claims) {
     const seen = verdict(turns, claim.clientId);
     const found = evidence(claim, turns);
@@ -37,7 +36,6 @@ export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): 
     const isMissing = seen.type === 'absent' && claim.epoch === state.epoch && isOver(claim, state, turns);
     const starts = isMissing && claim.absence === 'none';
     isLooking ||= starts;
-    isBehind ||= seen.type === 'running' && state.thread.type === 'idle';
     open.push({
       ...claim,
       isTaken: claim.isTaken || found !== null,
@@ -46,7 +44,8 @@ export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): 
     });
   }
   // An idle thread whose turn reads as running: the history is behind the status, and no notification may follow.
-  if (isBehind) effects.push({ type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS });
+  const isBehind = state.thread.type === 'idle' && turns.some((turn) => turn.status === 'inProgress');
+  if (isBehind && open.length > 0) effects.push({ type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS });
   if (isLooking) effects.push({ type: 'timer', timer: 'absence', delayMs: ABSENCE_MS });
   const settled: State = { ...state, claims: open, isReading: false, readAgain: false };
   if (!state.readAgain) return { state: settled, effects };

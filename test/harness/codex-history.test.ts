@@ -6,6 +6,7 @@ interface FakeTurn {
   readonly id: string;
   readonly status?: string;
   readonly rootTurnId?: string | null;
+  readonly completedAt?: number | null;
   readonly error?: object;
   readonly items: readonly object[];
 }
@@ -35,6 +36,7 @@ function history(turns: readonly FakeTurn[]) {
   return { rpc: { call } as unknown as RpcClient, calls };
 }
 
+const hasRested = () => true;
 const user = (clientId: string | null) => ({ type: 'userMessage', clientId, content: [] });
 const agent = (text: string, phase: string | null = 'final_answer') => ({
   type: 'agentMessage',
@@ -50,7 +52,7 @@ describe('turns read back', () => {
       { id: 'b', items },
       { id: 'c', items: [] },
     ]);
-    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false }, null);
+    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, null);
     expect(turns.map(({ id, items: { length } }) => [id, length])).toEqual([
       ['a', 1],
       ['b', 8],
@@ -60,7 +62,7 @@ describe('turns read back', () => {
 
   test('begin at the turn asked for and read no items of older ones', async () => {
     const { rpc, calls } = history(['a', 'b', 'c', 'd'].map((id) => ({ id, items: [] })));
-    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false }, 'c');
+    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, 'c');
     expect(turns.map(({ id }) => id)).toEqual(['c', 'd']);
     expect(calls).toEqual(['turns notLoaded 0', 'items c 0', 'items d 0']);
   });
@@ -68,14 +70,14 @@ describe('turns read back', () => {
   test('of a thread whose turn was reverted away do not cost the whole history', async () => {
     const id = (n: number) => `01a22e20-000${n}-7000-8000-000000000000`;
     const { rpc, calls } = history([1, 2, 3, 5].map((n) => ({ id: id(n), items: [] })));
-    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false }, id(4));
+    const turns = await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, id(4));
     expect(turns.map((turn) => turn.id)).toEqual([id(5)]);
     expect(calls).toHaveLength(2);
   });
 
   test('of a legacy thread come with the turns, since it refuses items', async () => {
     const { rpc, calls } = history([{ id: 'a', items: [user('peer:1'), agent('hi')] }]);
-    const turns = await readTurns({ rpc, threadId: 't', isLegacy: true }, null);
+    const turns = await readTurns({ rpc, threadId: 't', isLegacy: true, hasRested }, null);
     expect(turns[0]?.items).toHaveLength(2);
     expect(calls).toEqual(['turns full 0']);
   });
@@ -97,7 +99,7 @@ describe('turns read back', () => {
         ],
       },
     ]);
-    const [turn] = await readTurns({ rpc, threadId: 't', isLegacy: false }, null);
+    const [turn] = await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, null);
     expect(turn).toEqual({
       id: 'b',
       rootTurnId: 'a',
@@ -116,7 +118,24 @@ describe('turns read back', () => {
 
   test('take a missing root for the turn itself and an unknown status for a running turn', async () => {
     const { rpc } = history([{ id: 'a', rootTurnId: null, status: 'pondering', items: [] }]);
-    const [turn] = await readTurns({ rpc, threadId: 't', isLegacy: false }, null);
+    const [turn] = await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, null);
     expect(turn).toMatchObject({ rootTurnId: 'a', status: 'inProgress', error: null });
+  });
+
+  test('of a thread that is idle only just now may end later: the newest one reads as running', async () => {
+    const { rpc } = history([
+      { id: 'a', status: 'interrupted', completedAt: null, items: [] },
+      { id: 'b', status: 'interrupted', completedAt: null, items: [] },
+    ]);
+    const statuses = async (hasRested: () => boolean) =>
+      (await readTurns({ rpc, threadId: 't', isLegacy: false, hasRested }, null)).map((turn) => turn.status);
+    expect(await statuses(() => false)).toEqual(['interrupted', 'inProgress']);
+    expect(await statuses(() => true)).toEqual(['interrupted', 'interrupted']);
+    const stored = history([{ id: 'b', status: 'interrupted', completedAt: 1_796_072_160, items: [] }]);
+    const [turn] = await readTurns(
+      { rpc: stored.rpc, threadId: 't', isLegacy: false, hasRested: () => false },
+      null,
+    );
+    expect(turn?.status).toBe('interrupted');
   });
 });

@@ -42,6 +42,20 @@ describe('what a Codex thread tells', () => {
     expect(codex.events.at(-1)).toMatchObject({ type: 'ready', status: { type: 'active' } });
   });
 
+  test('is not believed when a turn reads as interrupted between the idle status and its own end', async () => {
+    await using codex = await FakeCodex.start();
+    codex.thread.turns = [{ id: 'T1', status: 'interrupted', completedAt: null }];
+    codex.server.on('thread/items/list', () => ({ data: [], nextCursor: null }));
+    const thread = await codex.open();
+    const status = async () => (await thread.readTurns(null))[0]?.status;
+    expect(await status()).toBe('interrupted');
+    codex.server.sendTogether(codex.status(ACTIVE), codex.status({ type: 'systemError' }));
+    await codex.heard('status', 2);
+    expect(await status()).toBe('inProgress');
+    codex.thread.turns = [{ id: 'T1', status: 'failed', completedAt: 1_796_072_160 }];
+    expect(await status()).toBe('failed');
+  });
+
   test('leaves out what is broadcast about other threads', async () => {
     await using codex = await FakeCodex.start();
     await codex.open();
