@@ -22,7 +22,10 @@ export interface Child extends AsyncDisposable {
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** A real child process; killed and waited for at the end. */
+/**
+ * A real child process; killed and waited for at the end. Tests give it something that ends by itself within a
+ * minute, so that nothing stays when a run is broken off.
+ */
 export async function child(command: string, ...args: string[]): Promise<Child> {
   const process = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(process, 'spawn');
@@ -35,7 +38,7 @@ export async function child(command: string, ...args: string[]): Promise<Child> 
 }
 
 export function sleeper(): Promise<Child> {
-  return child('sleep', '600');
+  return child('sleep', '60');
 }
 
 export interface Zombie extends AsyncDisposable {
@@ -44,7 +47,7 @@ export interface Zombie extends AsyncDisposable {
 
 /** A process that has ended and was not waited for. */
 export async function zombie(): Promise<Zombie> {
-  const parent = await child('sh', '-c', 'sleep 0 & echo $!; exec sleep 600');
+  const parent = await child('sh', '-c', 'sleep 0 & echo $!; exec sleep 60');
   const [output] = await once(parent.process.stdout!, 'data');
   const pid = Number(String(output).trim());
   await until(() => processState(pid) === 'Z');
@@ -87,7 +90,7 @@ export async function listen(path: string): Promise<Listener> {
 
 /** Leaves a socket file on which nobody listens, as a killed process does. */
 export async function deadSocket(path: string): Promise<void> {
-  const code = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`;
+  const code = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up')); setTimeout(process.exit, 60_000)`;
   await using owner = await child(process.execPath, '-e', code);
   await once(owner.process.stdout!, 'data');
 }

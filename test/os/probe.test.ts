@@ -48,7 +48,7 @@ it('ends when a process with a full backlog never accepts', async () => {
     const { createServer } = require('node:net');
     createServer().listen({ path: ${JSON.stringify(path)}, backlog: 1 }, () => {
       console.log('up');
-      setTimeout(() => { for (;;); }, 50);
+      setTimeout(() => { for (const end = Date.now() + 10_000; Date.now() < end; ); process.exit(); }, 50);
     });`;
   await using owner = await child(process.execPath, '-e', code);
   await once(owner.process.stdout!, 'data');

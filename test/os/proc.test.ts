@@ -11,7 +11,7 @@ it('reads the start of a process as the string a row carries', async () => {
 });
 
 it('reads the right fields when the program has blanks and parentheses in its name', async () => {
-  const code = `process.title = 'a) R 1 (b'; console.log('up'); setInterval(() => {}, 1000)`;
+  const code = `process.title = 'a) R 1 (b'; console.log('up'); setTimeout(() => {}, 60_000)`;
   await using named = await child(process.execPath, '-e', code);
   await once(named.process.stdout!, 'data');
   expect(readFileSync(`/proc/${named.pid}/stat`, 'utf8')).toContain('(a) R 1 (b)');

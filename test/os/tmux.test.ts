@@ -23,12 +23,12 @@ it('finds no place outside tmux, and none when the server or the pane is gone', 
 it('makes a window that runs the command itself, and knows its panes until it is killed', async () => {
   using server = tmuxServer('main');
   const { socket, dir } = server;
-  const place = await newWindow({ socket, session: 'main', name: 'Sol', cwd: dir, argv: ['sleep', '600'] });
+  const place = await newWindow({ socket, session: 'main', name: 'Sol', cwd: dir, argv: ['sleep', '60'] });
   expect(place).toMatchObject({ socket, session: 'main', window: expect.stringMatching(/^@\d+$/) });
   const panes = await windowPanes(socket, place.window);
   expect(panes).toEqual([{ pane: place.pane, pid: expect.any(Number) }]);
   const commandLine = () => readFileSync(`/proc/${panes[0]!.pid}/cmdline`, 'utf8');
-  await until(() => commandLine() === 'sleep\x00600\x00');
+  await until(() => commandLine() === 'sleep\x0060\x00');
   await killWindow(socket, place.window);
   expect(await windowPanes(socket, place.window)).toEqual([]);
   await expect(killWindow(socket, place.window)).rejects.toThrow(/can't find window/);
@@ -63,7 +63,7 @@ it('gives the command its folder and arguments byte for byte and executes nothin
 it('shows a hostile name in the title as it is', async () => {
   using server = tmuxServer('main');
   const { socket, dir } = server;
-  const place = await newWindow({ socket, name: 'a#(id)#{pid}\x1b\n;', cwd: dir, argv: ['sleep', '600'] });
+  const place = await newWindow({ socket, name: 'a#(id)#{pid}\x1b\n;', cwd: dir, argv: ['sleep', '60'] });
   const title = server.tmux('display-message', '-p', '-t', place.window, '#{window_name}');
   expect(title).toBe('a#(id)#{pid};\n');
   expect(tmuxText('#(x)\x07')).toBe('##(x)');
@@ -82,7 +82,7 @@ function tmuxServer(session: string) {
   const socket = join(folder.path, 'tmux');
   const tmux = (...args: string[]) =>
     execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8', cwd: folder.path });
-  tmux('new-session', '-d', '-s', session, 'sleep 600');
+  tmux('new-session', '-d', '-s', session, 'sleep 60');
   return {
     socket,
     tmux,

@@ -82,7 +82,7 @@ describe('reading rows', () => {
       const fd = openSync(process.argv[1], 'r+');
       const row = JSON.parse(process.argv[2]);
       console.log('up');
-      for (let n = 0; ; n += 1) {
+      for (let n = 0; n < 10_000; n += 1) {
         const text = JSON.stringify({ ...row, status: n % 2 ? 'busy' : 'waiting', filler: 'x'.repeat(n % 500) });
         writeSync(fd, text.slice(0, 200), 0);
         writeSync(fd, text.slice(200), 200);
@@ -164,7 +164,8 @@ describe('a peer', () => {
   it('is not reachable while its process is stopped, although the kernel accepts for it', async () => {
     using at = registry();
     const path = join(at.socketDir, 's');
-    const code = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`;
+    const code = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'));
+      setTimeout(process.exit, 60_000)`;
     await using owner = await child(process.execPath, '-e', code);
     await once(owner.process.stdout!, 'data');
     const row = rowOf(owner.pid, { messagingSocketPath: path, pidDomain: pidDomain() });

@@ -128,7 +128,8 @@ async function killedWrapper(
     const row = { ...own, ...(fields.state !== 'opening' && { messagingSocketPath: socket }), ...fields };
     const publication = Publication.open({ places: at, row, token });
     if (isRowWithdrawn) publication.withdrawRow();
-    createServer().listen(socket, () => console.log('up'));`;
+    createServer().listen(socket, () => console.log('up'));
+    setTimeout(process.exit, 60_000);`;
   const argument = JSON.stringify({ at, fields, token: TOKEN, isRowWithdrawn });
   await using wrapper = await child(process.execPath, '-e', await bundled(program), argument);
   await once(wrapper.process.stdout!, 'data');
