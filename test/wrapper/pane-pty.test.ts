@@ -86,10 +86,10 @@ test.skipIf(!hasNodePty)('a terminal that takes nothing more stops its TUI and n
   await using outer = new OuterTerminal(argv, bench.world);
   await bench.event('opened');
   outer.pause();
-  await sleep(500);
+  await sleep(300);
   const [ticks, writes] = [bench.events().length, await bench.seen(/\./)];
-  await sleep(500);
-  expect(bench.events().length - ticks).toBeGreaterThan(4);
+  await sleep(400);
+  expect(bench.events().length - ticks).toBeGreaterThan(3);
   expect(await bench.seen(/\./)).toBe(writes);
   outer.signalDriver('SIGUSR2');
   await bench.event('ended', 6_000);
