@@ -1,13 +1,15 @@
 import { defineConfig } from 'vitest/config';
 
 const LONG = '**/*.long.test.ts';
+/** Files that measure time: one after the other, when nothing else runs. */
+const ALONE = '**/*.alone.test.ts';
 const isLongRun = process.env.PEER_TEST_LONG === '1';
 
 /** `npm run test:long` runs the files that need real time, every other run leaves them out. */
 function files(folder: string, others: string[] = []) {
   return isLongRun
     ? { include: [`${folder}/${LONG}`], exclude: others }
-    : { include: [`${folder}/**/*.test.ts`], exclude: [LONG, ...others] };
+    : { include: [`${folder}/**/*.test.ts`], exclude: [LONG, ALONE, ...others] };
 }
 
 const shared = {
@@ -42,6 +44,17 @@ export default defineConfig({
           testTimeout: isLongRun ? 600_000 : 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'alone',
+          include: isLongRun ? [] : [ALONE],
+          globalSetup: ['scripts/vitest/built.ts'],
+          maxWorkers: 1,
+          testTimeout: 60_000,
+          sequence: { groupOrder: 2 },
         },
       },
     ],
