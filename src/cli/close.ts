@@ -5,6 +5,7 @@ import { findPeer } from '../registry/find.ts';
 import { liveRows } from '../registry/live.ts';
 import { places } from '../registry/places.ts';
 import type { Row } from '../registry/row.ts';
+import { sweep } from '../registry/sweep.ts';
 import { closeWindow } from '../wrapper/window.ts';
 import { type Io, print } from './io.ts';
 import { isWrapped } from './kind.ts';
@@ -22,6 +23,8 @@ export async function close(name: string, io: Io): Promise<number> {
   const row = await findOurs(sessionsDir, name);
   if (!(await closeWindow(row).catch(() => false))) terminate(row);
   if (!(await hasEnded(row))) throw stillRunning(row);
+  // One that was killed on its way leaves its row to others.
+  await sweep(sessionsDir);
   print(io.stdout, `${row.name} is closed`);
   return EXIT.ok;
 }
