@@ -53,7 +53,8 @@ test.for(ways)('a TUI that is killed $way leaves a usable terminal', async (way)
   await pane.waitFor(/after the TUI/);
   expect(await pane.format(MODES)).toBe('0 1 0 0-23');
   const fresh = await bench.tmux.open({ command: ['sleep', '60'] });
-  expect(lineModes(tty)).toBe(lineModes(await fresh.format('#{pane_tty}')));
+  const freshTty = await fresh.format('#{pane_tty}');
+  await expect.poll(() => lineModes(freshTty)).toBe(lineModes(tty));
 });
 
 test.for(ways)('nothing is written to the terminal after a TUI that left $way by itself', async (way) => {
