@@ -40,6 +40,7 @@ const ERROR_EXIT = {
   'unsafe-folder': EXIT.unavailable,
   'folder-unreadable': EXIT.unavailable,
   'pane-unavailable': EXIT.unavailable,
+  'native-missing': EXIT.unavailable,
   'still-running': EXIT.unavailable,
   'name-taken': EXIT.taken,
   'thread-taken': EXIT.taken,

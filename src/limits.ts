@@ -12,6 +12,10 @@ export const LIMITS = {
   paneBodyBytes: 32_000,
   /** How much of such a body the model still gets inline. */
   paneBodyHeadBytes: 2_000,
+  /** Idle subscriptions held at once, and of one process. */
+  subscriptions: 32,
+  subscriptionsPerPid: 4,
+  subscriptionMs: 12 * 60 * 60 * 1000,
   /** (from, msg_id) pairs remembered against replays. */
   replayWindow: 1_024,
   /** A connection that completes no line for this long is closed. */

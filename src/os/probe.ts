@@ -26,7 +26,8 @@ export async function probe(socketPath: string, limitMs: number = LIMIT_MS): Pro
   });
 }
 
-function isOurSocket(path: string): boolean {
+/** Whether a socket of ours is there; another user's, and a link to one, is not. */
+export function isOurSocket(path: string): boolean {
   try {
     const stats = lstatSync(path);
     return stats.isSocket() && stats.uid === (process.getuid?.() ?? stats.uid);

@@ -31,6 +31,16 @@ export async function readRows(sessionsDir: string): Promise<Row[]> {
   return rows.sort((a, b) => a.pid - b.pid);
 }
 
+/** The row of one process, read at once; a torn one is read again on the spot. Null when there is none. */
+export function readRow(sessionsDir: string, pid: number): Row | null {
+  for (let tries = 0; tries <= RETRY_AFTER_MS.length; tries++) {
+    const text = readSmallFile(join(sessionsDir, `${pid}.json`));
+    const row = text === null ? null : parseRow(text, pid);
+    if (text === null || row !== null) return row;
+  }
+  return null;
+}
+
 /** The rows whose process lives. A session without a socket, or still opening, is among them: see `isListed`. */
 export async function liveRows(sessionsDir: string): Promise<Row[]> {
   const ours = pidDomain();

@@ -57,7 +57,9 @@ export function memoryRecord(): MessageRecord {
       return true;
     },
     delivered(id) {
-      row(id).message = null;
+      const found = rows.get(id);
+      if (found === undefined || found.message === null) return;
+      found.message = null;
       settle(id);
     },
     close() {

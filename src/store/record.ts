@@ -1,4 +1,4 @@
-import type { Priority } from '../frames/message.ts';
+import type { Priority, ReceiptStatus } from '../frames/message.ts';
 
 /** A message as it was received; what the wrapper needs to give it to a harness and to answer it. */
 export interface Message {
@@ -46,7 +46,7 @@ export type Outcome =
 export type NoAnswerReason = 'interrupted' | 'failed' | 'usage-limit' | 'no-final' | 'reverted' | 'closed';
 
 /** What became of telling the sender. */
-export type Delivery = 'none' | 'written' | 'not-sent' | 'maybe-written';
+export type Delivery = 'none' | 'written' | 'not-sent' | 'maybe-written' | ReceiptStatus;
 
 /**
  * The record behind the promise: each step of a message is written here before the world sees it, in the order
@@ -66,6 +66,7 @@ export interface MessageRecord {
   outcome(id: string, outcome: Outcome): boolean;
   /** Takes the one right to write the outcome to the sender: false when it was taken before. */
   claimReply(id: string): boolean;
+  /** May change later, by receipts of the receiver. */
   delivered(id: string, delivery: Delivery): void;
   close(): void;
 }

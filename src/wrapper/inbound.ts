@@ -1,59 +1,129 @@
 import { randomUUID } from 'node:crypto';
 import { isLoop } from '../frames/hops.ts';
-import type { InboundMessage } from '../frames/message.ts';
+import type { InboundControl, InboundMessage, ReceiptStatus } from '../frames/message.ts';
+import { controlFrame } from '../frames/send.ts';
+import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
+import { listenerOf } from '../os/peer-credentials.ts';
 import type { ReplayWindow } from '../queue/replay.ts';
-import { readRows } from '../registry/live.ts';
-import { BRIDGE, GUEST_ENTRYPOINT, type Row } from '../registry/row.ts';
-import type { Message, Sender } from '../store/record.ts';
+import type { Subscription } from '../queue/subscriptions.ts';
+import type { Message } from '../store/record.ts';
+import type { Outbox } from './outbox.ts';
+import { type Connecting, verify } from './verify.ts';
 
 export interface InboundOptions {
-  readonly sessionsDir: string;
-  /** Our own hop token. */
+  /** Our own socket, from which receipts are sent. */
+  readonly socketPath: string;
   readonly hopToken: string;
   readonly replay: ReplayWindow;
+  readonly outbox: Outbox;
   readonly log: Log;
   readonly receive: (message: Message) => void;
+  readonly subscribe: (subscription: Subscription) => void;
+  readonly onReceipt: (status: ReceiptStatus, msgIds: readonly string[], dropReason: string | null) => void;
 }
 
-/**
- * Takes a message whose auth line was right: looks up who listens on its `from`, and records it. A replayed frame
- * or a hop loop is dropped with a log line.
- */
-export async function takeMessage(frame: InboundMessage, options: InboundOptions): Promise<void> {
-  const { log, replay, hopToken, receive } = options;
-  const loop = isLoop(frame.hopChain, hopToken);
-  if (loop !== null) return log.write('dropped', { reason: loop, msgId: frame.msgId });
-  if (replay.isReplay(frame.from, frame.msgId)) {
-    return log.write('dropped', { reason: 'replay', msgId: frame.msgId });
+/** What comes in on our socket, from whomever: verified, then recorded, subscribed, or refused and logged. */
+export class Inbound {
+  readonly #options: InboundOptions;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
   }
-  const sender = await senderOf(frame.from, options.sessionsDir);
-  receive({
-    id: randomUUID(),
-    msgId: frame.msgId,
-    text: frame.text,
-    priority: frame.priority,
-    mark: frame.mark?.kind ?? null,
-    inReplyTo: frame.mark?.in_reply_to ?? null,
-    hopChain: frame.hopChain,
-    sender,
-  });
-  replay.remember(frame.from, frame.msgId);
+
+  /** A message whose auth line was right. */
+  async message(frame: InboundMessage, connecting: Connecting | null): Promise<void> {
+    const { replay, hopToken, receive, log } = this.#options;
+    const verified = await verify(frame.from, connecting);
+    if ('refusal' in verified) return this.refuse(frame.msgId, connecting, verified.refusal);
+    const loop = isLoop(frame.hopChain, hopToken);
+    if (loop !== null) return this.#drop(frame.msgId, connecting, loop, 'the conversation goes in circles');
+    if (replay.isReplay(frame.from, frame.msgId)) return log.write('replay', { msgId: frame.msgId });
+    receive({
+      id: randomUUID(),
+      msgId: frame.msgId,
+      text: frame.text,
+      priority: frame.priority,
+      mark: frame.mark?.kind ?? null,
+      inReplyTo: frame.mark?.in_reply_to ?? null,
+      hopChain: frame.hopChain,
+      sender: verified.sender,
+    });
+    replay.remember(frame.from, frame.msgId);
+  }
+
+  /** A message that nobody vouches for: its sender is told so, the model never sees it. */
+  async refuse(msgId: string | null, connecting: Connecting | null, why: string): Promise<void> {
+    this.#options.log.write('refused', { msgId, pid: connecting?.pid, reason: why });
+    await this.#receipt(msgId, connecting, {
+      status: 'refused',
+      reason: 'The sender could not be verified.',
+    });
+  }
+
+  /** A line over the cap: its sender is not known from the line, which is cut. */
+  async tooLong(msgId: string | null, connecting: Connecting | null): Promise<void> {
+    const reason = `The message has more than ${LIMITS.frameChars} characters.`;
+    await this.#drop(msgId, connecting, 'too-large', reason);
+  }
+
+  async control(control: InboundControl, connecting: Connecting | null): Promise<void> {
+    const { log, onReceipt } = this.#options;
+    switch (control.action) {
+      case 'notify_when_idle':
+        return this.#subscription(control, connecting);
+      case 'peer_message_status':
+        log.write('receipt', { status: control.status, msgIds: control.msgIds, reason: control.reason });
+        return onReceipt(control.status, control.msgIds, control.dropReason);
+      case 'peer_idle_notice':
+        return log.write('idle-notice', { origMsgId: control.origMsgId, state: control.state });
+      case 'rename':
+        return log.write('refused', {
+          action: 'rename',
+          pid: connecting?.pid,
+          reason: 'names are given by peer open',
+        });
+    }
+  }
+
+  async #subscription(
+    { msgId, from, fromMode }: InboundControl & { action: 'notify_when_idle' },
+    connecting: Connecting | null,
+  ): Promise<void> {
+    const verified = await verify(from, connecting);
+    const procStart = connecting?.procStart ?? null;
+    if ('refusal' in verified || verified.address === null || procStart === null) {
+      const reason = 'refusal' in verified ? verified.refusal : 'gone';
+      return this.#options.log.write('refused', { action: 'notify_when_idle', msgId, reason });
+    }
+    const { pid } = verified.address;
+    this.#options.subscribe({ msgId, socketPath: from, pid, procStart, fromMode, atMs: Date.now() });
+  }
+
+  async #drop(msgId: string | null, connecting: Connecting | null, dropReason: string, reason: string) {
+    this.#options.log.write('dropped', { msgId, pid: connecting?.pid, reason: dropReason });
+    await this.#receipt(msgId, connecting, { status: 'dropped', reason, dropReason });
+  }
+
+  /** Receipts go to the row of the process that connected, and only if it listens there: never to a foreign `from`. */
+  async #receipt(msgId: string | null, connecting: Connecting | null, about: Receipt): Promise<void> {
+    const socketPath = connecting?.row?.messagingSocketPath;
+    if (msgId === null || connecting === null || socketPath === undefined) return;
+    if ((await listenerOf(socketPath))?.pid !== connecting.pid) return;
+    const { outbox, socketPath: from } = this.#options;
+    const frame = controlFrame(randomUUID(), {
+      action: 'peer_message_status',
+      origMsgId: msgId,
+      from,
+      ...about,
+    });
+    const { pid, procStart, row } = connecting;
+    void outbox.send({ socketPath, pid, procStart, sessionId: row?.sessionId ?? null }, frame);
+  }
 }
 
-const UNNAMED: Sender = { kind: 'script', name: '', replyTo: null };
-
-/** The sender as the registry names it: the live row whose socket is the frame's `from`. */
-async function senderOf(from: string | null, sessionsDir: string): Promise<Sender> {
-  if (from === null) return UNNAMED;
-  const rows = await readRows(sessionsDir);
-  const row = rows.find((one) => one.messagingSocketPath === from);
-  if (row === undefined) return UNNAMED;
-  const { pid, procStart = null, sessionId = null } = row;
-  return { kind: kindOf(row), name: row.name, replyTo: { socketPath: from, pid, procStart, sessionId } };
-}
-
-function kindOf(row: Row): Sender['kind'] {
-  if (row.entrypoint === GUEST_ENTRYPOINT) return 'command';
-  return row.bridge === BRIDGE ? 'codex' : 'claude';
+interface Receipt {
+  readonly status: 'refused' | 'dropped';
+  readonly reason: string;
+  readonly dropReason?: string;
 }

@@ -6,6 +6,7 @@ import type { HarnessThread } from '../harness/harness.ts';
 import type { Disposer } from '../os/disposer.ts';
 import { ensureOwnDir, ensurePrivateDir, homeDir, stateDir } from '../os/folders.ts';
 import { type Log, openLog } from '../os/log.ts';
+import { loadPeerCredentials } from '../os/peer-credentials.ts';
 import { probe } from '../os/probe.ts';
 import { pidDomain, processStart } from '../os/proc.ts';
 import { tmuxPlace } from '../os/tmux.ts';
@@ -45,6 +46,7 @@ export async function open(
 ): Promise<OpenPeer> {
   const { name, env } = options;
   checkName(name);
+  loadPeerCredentials();
   const at = places(env);
   const log = startLog(options, disposer);
   ensureOwnDir(at.sessionsDir);
@@ -78,6 +80,7 @@ export async function open(
     log,
     isPaneOpen: () => terminal.isPaneOpen,
     onGone: end.because,
+    onHeld: (receiver) => terminal.say(held(name, receiver)),
   });
   disposer.defer('socket', () => peer.close());
   disposer.defer('pane', () => terminal.end());
@@ -132,6 +135,11 @@ function openThread(
   });
 }
 
+function held(name: string, receiver: string): string {
+  const setting = '"crossSessionInbound": "accept"';
+  return `An answer of ${name} waits for the person at ${receiver} to approve it. To let answers through there: ${setting} in ~/.claude/settings.json`;
+}
+
 /** Binds the socket, makes sure that it answers, and only then offers it in the row. */
 async function serve(peer: Peer, publication: Publication, thread: HarnessThread, at: Places): Promise<void> {
   const path = socketPath(at, publication.row.pid);
@@ -163,7 +171,7 @@ function openingRow({ name, env, cwd }: OpenOptions, threadId: string | null, at
     startedAt: now,
     procStart: processStart(process.pid) ?? undefined,
     peerProtocol: 1,
-    peerFeatures: ['reply_across_default_dirs'],
+    peerFeatures: ['notify_idle', 'reply_across_default_dirs'],
     kind: 'interactive',
     entrypoint: 'peer',
     pidDomain: pidDomain(),

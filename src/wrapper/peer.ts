@@ -1,22 +1,26 @@
 import { hopToken } from '../frames/hops.ts';
+import type { FromMode } from '../frames/message.ts';
 import { Pace } from '../frames/pace.ts';
 import { type FrameServer, serveFrames } from '../frames/serve.ts';
-import type { HarnessThread, ThreadSettings } from '../harness/harness.ts';
+import type { HarnessEvent, HarnessThread, ThreadSettings } from '../harness/harness.ts';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import { ReplayWindow } from '../queue/replay.ts';
 import type { Publication } from '../registry/publish.ts';
 import { memoryRecord } from '../store/memory.ts';
-import type { Message, MessageRecord } from '../store/record.ts';
+import type { Message, MessageRecord, Outcome } from '../store/record.ts';
 import { framed } from './framing.ts';
-import { takeMessage } from './inbound.ts';
+import { IdleNotices } from './idle-notices.ts';
+import { Inbound } from './inbound.ts';
+import { Outbox } from './outbox.ts';
 import { Replies } from './replies.ts';
 import { rowStatus } from './row-status.ts';
 import { Shell } from './shell.ts';
 import { excerpt, spill } from './spill.ts';
 import type { State } from './state.ts';
+import { identify } from './verify.ts';
 
-/** Senders of a closing peer are told within this time. */
+/** Senders and subscribers of a closing peer are told within this time. */
 const TELL_MS = 2_500;
 
 export interface PeerOptions {
@@ -30,86 +34,86 @@ export interface PeerOptions {
   readonly isPaneOpen: () => boolean;
   /** Called once when the thread is gone for good. */
   readonly onGone: (cause: string) => void;
+  /** Called once, when a first answer is held by its receiver. */
+  readonly onHeld: (receiver: string) => void;
 }
 
 /** One peer while it serves: frames in, one message after the other to the thread, outcomes back. */
 export class Peer {
   readonly #options: PeerOptions;
   readonly #record: MessageRecord = memoryRecord();
-  readonly #replay = new ReplayWindow();
+  readonly #ending = new AbortController();
+  readonly #outbox: Outbox;
   readonly #shell: Shell;
   readonly #replies: Replies;
-  readonly #ending = new AbortController();
-  readonly #hopToken: string;
+  readonly #notices: IdleNotices;
+  readonly #inbound: Inbound;
   #publication: Publication | null = null;
   #server: FrameServer | null = null;
 
   constructor(options: PeerOptions) {
     const { name, thread, socketPath, sessionsDir, textsDir, log } = options;
     this.#options = options;
-    this.#hopToken = hopToken(socketPath);
+    const own = { socketPath, hopToken: hopToken(socketPath), fromMode: () => this.#fromMode() };
+    this.#outbox = new Outbox({ sessionsDir, pace: new Pace(), log, signal: this.#ending.signal });
     this.#replies = new Replies({
+      ...own,
       name,
-      socketPath,
-      sessionsDir,
       textsDir,
-      hopToken: this.#hopToken,
-      fromMode: () => (isBypass(this.#shell.state.settings) ? 'bypass' : 'prompting'),
-      pace: new Pace(),
+      outbox: this.#outbox,
       record: this.#record,
       log,
-      signal: this.#ending.signal,
+      onHeld: (message) => options.onHeld(message.sender.name),
     });
+    this.#notices = new IdleNotices({ ...own, outbox: this.#outbox, isQuiet: () => this.#isQuiet() });
     this.#shell = new Shell({
       thread,
       record: this.#record,
       log,
       frame: (message) => this.#frame(message),
-      onOutcome: (message, outcome) => this.#replies.tell(message, outcome),
-      onState: (state) => this.#show(state),
+      onOutcome: (message, outcome) => this.#onOutcome(message, outcome),
+      onState: (state) => this.#onState(state),
     });
-    thread.listen((event) => {
-      this.#shell.take(event);
-      if (event.type === 'gone') options.onGone(event.cause);
+    this.#inbound = new Inbound({
+      ...own,
+      replay: new ReplayWindow(),
+      outbox: this.#outbox,
+      log,
+      receive: (message) => this.#shell.receive(message),
+      subscribe: (subscription) => this.#notices.subscribe(subscription),
+      onReceipt: (status, msgIds, dropReason) => this.#replies.receipt(status, msgIds, dropReason),
     });
-  }
-
-  get settings(): ThreadSettings | null {
-    return this.#shell.state.settings;
+    thread.listen((event) => this.#onEvent(event));
   }
 
   /** Binds the socket; from now on messages are taken. */
   async serve(): Promise<void> {
     const { socketPath, token, sessionsDir, log } = this.#options;
-    const inbound = {
-      sessionsDir,
-      hopToken: this.#hopToken,
-      replay: this.#replay,
-      log,
-      receive: (message: Message) => this.#shell.receive(message),
-    };
+    const inbound = this.#inbound;
     this.#server = await serveFrames({
       socketPath,
       token,
       log,
-      onMessage: (frame) => takeMessage(frame, inbound),
-      onRefused: (frame) => log.write('refused', { reason: 'token', msgId: frame.msgId }),
-      onControl: (control) => log.write('control-ignored', { action: control.action }),
-      onTooLong: (msgId) => log.write('refused', { reason: 'frame-too-long', msgId }),
+      identify: (socket) => identify(socket, sessionsDir),
+      onMessage: (frame, { peer }) => inbound.message(frame, peer),
+      onRefused: (frame, { peer }) => inbound.refuse(frame.msgId, peer, 'token'),
+      onControl: (control, { peer }) => inbound.control(control, peer),
+      onTooLong: (msgId, { peer }) => inbound.tooLong(msgId, peer),
     });
   }
 
   /** Makes the row follow the thread from now on. */
   publish(publication: Publication): void {
     this.#publication = publication;
-    this.#show(this.#shell.state);
+    this.#onState(this.#shell.state);
   }
 
-  /** Gives every open message its outcome and tells the senders, while the socket still vouches for us. */
+  /** Gives every open message its outcome and tells senders and subscribers, while the socket vouches for us. */
   async settle(): Promise<void> {
     this.#shell.close();
+    this.#notices.close();
     const timer = setTimeout(() => this.#ending.abort(), TELL_MS);
-    await this.#replies.settled();
+    await this.#outbox.settled();
     clearTimeout(timer);
   }
 
@@ -117,6 +121,41 @@ export class Peer {
   async close(): Promise<void> {
     await this.#server?.close();
     this.#record.close();
+  }
+
+  #onEvent(event: HarnessEvent): void {
+    if (event.type === 'turn-ended') this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: null });
+    this.#shell.take(event);
+    if (event.type === 'gone') this.#options.onGone(event.cause);
+  }
+
+  #onOutcome(message: Message, outcome: Outcome): void {
+    this.#replies.tell(message, outcome);
+    if (outcome.state === 'answered') {
+      this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: outcome.text });
+    }
+    void this.#outbox.settled().then(() => this.#notices.changed());
+  }
+
+  #onState(state: State): void {
+    const { settings } = state;
+    const { status, waitingFor } = rowStatus(state);
+    this.#publication?.update({
+      status,
+      waitingFor: waitingFor ?? undefined,
+      ...(settings === null
+        ? {}
+        : { model: settings.model ?? undefined, effort: settings.effort ?? undefined, cwd: settings.cwd }),
+    });
+    this.#notices.changed();
+  }
+
+  #isQuiet(): boolean {
+    return rowStatus(this.#shell.state).status === 'idle' && this.#outbox.isEmpty;
+  }
+
+  #fromMode(): FromMode {
+    return isBypass(this.#shell.state.settings) ? 'bypass' : 'prompting';
   }
 
   #frame(message: Message): string {
@@ -131,18 +170,6 @@ export class Peer {
       log.write('spill-failed', { id: message.id, error: String(error) });
       return framed(message);
     }
-  }
-
-  #show(state: State): void {
-    const { settings } = state;
-    const { status, waitingFor } = rowStatus(state);
-    this.#publication?.update({
-      status,
-      waitingFor: waitingFor ?? undefined,
-      ...(settings === null
-        ? {}
-        : { model: settings.model ?? undefined, effort: settings.effort ?? undefined, cwd: settings.cwd }),
-    });
   }
 }
 

@@ -1,0 +1,82 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorMessage, PeerError } from '../errors.ts';
+import type { Pace } from '../frames/pace.ts';
+import { type ControlFrame, sendFrame, type UserFrame } from '../frames/send.ts';
+import type { Log } from '../os/log.ts';
+import { listenerOf } from '../os/peer-credentials.ts';
+import { processStart } from '../os/proc.ts';
+import { readToken } from '../registry/key.ts';
+import { liveRows } from '../registry/live.ts';
+import type { Delivery, ReplyAddress } from '../store/record.ts';
+
+export interface OutboxOptions {
+  readonly sessionsDir: string;
+  readonly pace: Pace;
+  readonly log: Log;
+  /** Ends every wait: what is not written then is not sent. */
+  readonly signal: AbortSignal;
+}
+
+/** Everything this process writes to other peers: in order per recipient, messages at a pace they accept. */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lines = new Map<string, Promise<unknown>>();
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.size === 0;
+  }
+
+  /**
+   * Writes one frame to a process, after everything before it to the same one. Who is there is looked up at the
+   * moment of the write. Never rejects.
+   */
+  send(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
+    const before = this.#lines.get(to.socketPath) ?? Promise.resolve();
+    const sent = before.then(() => this.#write(to, frame));
+    this.#lines.set(to.socketPath, sent);
+    void sent.then(() => {
+      if (this.#lines.get(to.socketPath) === sent) this.#lines.delete(to.socketPath);
+    });
+    return sent;
+  }
+
+  /** Resolves when everything given so far is written or has failed. */
+  async settled(): Promise<void> {
+    while (this.#lines.size > 0) await Promise.all(this.#lines.values());
+  }
+
+  async #write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
+    const { sessionsDir, log, signal } = this.#options;
+    try {
+      if (frame.type === 'user') await this.#itsTurn(to.socketPath);
+      const target = await whereNow(to, sessionsDir);
+      if (target === null) throw new PeerError('not-sent', 'The process is gone.');
+      return await sendFrame({ socketPath: target, token: readToken(sessionsDir, target), frame, signal });
+    } catch (error) {
+      const isUnclear = error instanceof PeerError && error.word === 'maybe-written';
+      const delivery = isUnclear ? 'maybe-written' : 'not-sent';
+      log.write('write-failed', { msgId: frame.msg_id, delivery, error: errorMessage(error) });
+      return delivery;
+    }
+  }
+
+  async #itsTurn(recipient: string): Promise<void> {
+    const { pace, signal } = this.#options;
+    const waitMs = pace.take(recipient, performance.now());
+    if (waitMs > 0) await delay(waitMs, undefined, { signal });
+  }
+}
+
+/** The socket to write to: of the same process, else of the one live process that has its session now. */
+async function whereNow(to: ReplyAddress, sessionsDir: string): Promise<string | null> {
+  const listener = await listenerOf(to.socketPath);
+  if (listener?.pid === to.pid && processStart(to.pid) === to.procStart) return to.socketPath;
+  if (to.sessionId === null) return null;
+  const rows = await liveRows(sessionsDir);
+  const [moved, ...others] = rows.filter((row) => row.sessionId === to.sessionId);
+  return others.length === 0 ? (moved?.messagingSocketPath ?? null) : null;
+}
