@@ -29,7 +29,7 @@ let count = 0;
 
 /** Opens a headless peer; without a name each one is another, on a thread of its own. */
 export async function openSol(
-  { world }: Bench,
+  { world }: Pick<Bench, 'world'>,
   args: readonly string[] = [],
   name = `Sol ${++count}`,
 ): Promise<Sol> {
@@ -40,15 +40,20 @@ export async function openSol(
 }
 
 /** A cheap native peer that writes to Sol and keeps what comes back. */
-export async function openSender({ world }: Bench, name: string): Promise<ScriptPeer> {
+export async function openSender({ world }: Pick<Bench, 'world'>, name: string): Promise<ScriptPeer> {
   return world.own(await ScriptPeer.spawn({ env: world.env, name }));
 }
 
-/** Another client of the same server. */
-export async function openRawClient({ world, server }: Bench): Promise<RawClient> {
+/** Another client of the same server, or of the daemon. */
+export async function openRawClient({ world, server }: Reachable): Promise<RawClient> {
   const client = await RawClient.connect(server.socketPath);
   world.own({ [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() });
   return client;
+}
+
+interface Reachable {
+  readonly world: World;
+  readonly server: { readonly socketPath: string };
 }
 
 /** The text inside the envelope of a received message. */
