@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { connect, type Socket } from 'node:net';
 import { errorMessage, PeerError } from '../errors.ts';
+import { libc } from './libc.ts';
 import { isOurSocket } from './probe.ts';
 
 /** The process at the other end of a unix socket, as the kernel knows it. */
@@ -66,15 +66,11 @@ function fdOf(socket: Socket): number | null {
   return handle?.fd !== undefined && handle.fd >= 0 ? handle.fd : null;
 }
 
-type GetSockOpt = (fd: number, level: number, name: number, value: Buffer, size: number[]) => number;
-
-function getSockOpt(library: string | null): GetSockOpt {
-  const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
-  return koffi.load(library).func('int getsockopt(int, int, int, _Out_ uint8_t *, _Inout_ uint32_t *)');
-}
+const GETSOCKOPT =
+  'int getsockopt(int fd, int level, int name, _Out_ uint8_t *value, _Inout_ uint32_t *size)';
 
 function linux(): Ask {
-  const getsockopt = getSockOpt('libc.so.6');
+  const getsockopt = libc(GETSOCKOPT);
   const [SOL_SOCKET, SO_PEERCRED] = [1, 17];
   return (fd) => {
     const ucred = Buffer.alloc(12);
@@ -85,7 +81,7 @@ function linux(): Ask {
 
 /** The socket is 0600 in a folder of ours, so whoever connected is us; macOS is asked for the pid alone. */
 function darwin(): Ask {
-  const getsockopt = getSockOpt('libSystem.B.dylib');
+  const getsockopt = libc(GETSOCKOPT);
   const [SOL_LOCAL, LOCAL_PEERPID] = [0, 2];
   return (fd) => {
     const pid = Buffer.alloc(4);

@@ -3,6 +3,7 @@ import { constants as os } from 'node:os';
 import type { WriteStream } from 'node:tty';
 import { errorMessage } from '../errors.ts';
 import type { PaneCommand } from '../harness/harness.ts';
+import { closeOnExec } from '../os/libc.ts';
 import type { PaneExit, PaneOptions, PaneProcess } from './pane.ts';
 import { PaneWriter } from './pane-writer.ts';
 import { openOutput, RESET_SCREEN, TerminalModes } from './terminal-modes.ts';
@@ -66,7 +67,11 @@ async function loadNodePty(): Promise<NodePty> {
 function start(nodePty: NodePty, { file, args, cwd, env }: PaneCommand, stdout: WriteStream): PtyProcess {
   // An undefined value would arrive as the word "undefined".
   const definedEnv = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
-  return nodePty.spawn(file, args, { ...sizeOf(stdout), cwd, env: definedEnv, encoding: null });
+  const pty = nodePty.spawn(file, args, { ...sizeOf(stdout), cwd, env: definedEnv, encoding: null });
+  // node-pty 1.1.0 leaves the master open for our children: a Codex daemon that we start would hold it, could type
+  // into the pane, and would keep the TUI alive after us.
+  closeOnExec(pty.fd);
+  return pty;
 }
 
 function passThrough(pty: PtyProcess, modes: TerminalModes, options: PaneOptions): PaneProcess {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { PeerError } from '../../src/errors.ts';
 import { openPane } from '../../src/wrapper/pane.ts';
@@ -19,6 +20,8 @@ async function runPane(): Promise<void> {
   const pane = await open();
   process.on('SIGUSR2', () => void pane.end().then(() => report('ended')));
   report('opened', { tui: pane.pid, wrapper: process.pid });
+  // What a program that we start now holds open.
+  report('inherited', { files: execFileSync('ls', ['-l', '/proc/self/fd'], { encoding: 'utf8' }) });
   report('exited', await pane.exited);
 }
 

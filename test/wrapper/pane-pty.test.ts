@@ -29,6 +29,20 @@ test.skipIf(!hasNodePty)('each of the 256 byte values passes unchanged, both way
   expect(await bench.seen(/(..){256}/)).toBe(everyByte.toString('hex'));
 });
 
+test.skipIf(!hasNodePty || process.platform !== 'linux')(
+  'a program that the wrapper starts does not hold the pty',
+  async () => {
+    await using bench = await PaneBench.open();
+    await using _outer = new OuterTerminal(
+      bench.script(`${rawTui} setTimeout(() => {}, 5_000);`),
+      bench.world,
+    );
+    const { files } = (await bench.event('inherited')) as { files?: string };
+    expect(files).toContain(' -> ');
+    expect(files).not.toContain('ptmx');
+  },
+);
+
 test.skipIf(!hasNodePty)('a burst of 1 MB arrives whole on a terminal that reads late', async () => {
   await using bench = await PaneBench.open();
   const argv = bench.script(`${rawTui}
