@@ -50,10 +50,11 @@ export class Shell {
 
   /** Records a received message and queues it. */
   receive(message: Message): void {
-    const { record } = this.#options;
+    const { record, log } = this.#options;
     record.receive(message);
-    const bytes = Buffer.byteLength(message.text);
-    this.take({ type: 'message', id: message.id, priority: message.priority, bytes });
+    const { id, msgId, priority, text, sender } = message;
+    log.write('received', { id, msgId, priority, from: sender.name, kind: sender.kind });
+    this.take({ type: 'message', id, priority, bytes: Buffer.byteLength(text) });
   }
 
   /** Gives every open message its outcome and stops all timers. */

@@ -1,12 +1,15 @@
+import { watch } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ClaudeModel } from './claude-model.ts';
 import { lastUserText } from './claude-request.ts';
 import type { ClaudeSession } from './claude-session.ts';
-import { answered, ClaudeTalk, rowOf } from './claude-talk.ts';
+import { answered, ClaudeTalk, rowOf, untilStatus } from './claude-talk.ts';
 import { final, script } from './model-script.ts';
-import { type PeerResult, runPeer } from './peer-process.ts';
+import { type PeerResult, peerCommand, runPeer } from './peer-process.ts';
 import { type Bench, openBench, openSol, type Sol } from './sol.ts';
 import { openWorld, printWhenFailed, type World } from './temp.ts';
+import { Tmux } from './tmux.ts';
 
 let world: World;
 let bench: Bench;
@@ -35,6 +38,45 @@ test('list shows the real Codex peer and the real Claude Code session', async ()
     expect.objectContaining({ name: 'alpha', harness: 'claude', pid: alpha.pid, reachable: true }),
     expect.objectContaining({ name: 'Sol', harness: 'codex', status: 'idle', pid: sol.process.pid }),
   ]);
+});
+
+test('list is a table of 80 columns, with a command that waits for an answer among the peers', async () => {
+  const asking = peer(['ask', 'Sol', `wait ${answered('table', 'done')}`]);
+  await bench.model.held('table');
+  const pane = await world.own(new Tmux(world)).open({ command: [...peerCommand, 'list'], cols: 80 });
+  expect(await pane.exitStatus()).toBe(0);
+  const lines = (await pane.capture()).trimEnd().split('\n');
+  expect(lines).toEqual([
+    expect.stringMatching(/^NAME +HARNESS +STATUS +PID +MODEL +PLACE +CWD$/),
+    expect.stringMatching(`^alpha +claude +idle +${alpha.pid} +- +- +\\S+$`),
+    expect.stringMatching(/^command of tes\S* +cli +busy +\d+ +- +- +\S+$/),
+    expect.stringMatching(`^Sol +codex +busy +${sol.process.pid} +gpt-scr\\S* +- +\\S*/work$`),
+  ]);
+  bench.model.release('table');
+  expect((await asking).stdout).toBe('done\n');
+});
+
+test('send to a wrapped peer publishes nothing, so nothing can be sent back', async () => {
+  const seen = new Set<string>();
+  const watcher = watch(join(world.claudeDir, 'sessions'), (_, file) => seen.add(String(file)));
+  const ended = await peer(['send', 'Sol', 'for your information']);
+  const asked = await bench.model.waitForRequest(/for your information/);
+  await untilStatus(world, 'Sol', 'idle');
+  watcher.close();
+  expect(ended).toMatchObject({ code: 0, stderr: '' });
+  expect(ended.stdout).toMatch(/^written to Sol \(id [0-9a-f]{8}\)\n$/);
+  expect(asked.text).toMatch(/\nThey gave no address: nothing you write here can be sent back\.\n/);
+  const pids = [...seen].map((file) => file.split('.').find((part) => /^\d+$/.test(part)));
+  expect(new Set(pids)).toEqual(new Set([String(sol.process.pid)]));
+});
+
+test('close is refused for a real Claude Code session, which lives on', async () => {
+  const ended = await peer(['close', 'alpha']);
+  expect(ended).toMatchObject({ code: 4, stdout: '' });
+  expect(ended.stderr).toMatch(
+    `peer: alpha (pid ${alpha.pid}) is not a peer of ours but a session of its own.`,
+  );
+  expect(alpha.row?.status).toBe('idle');
 });
 
 test("ask prints the real Codex peer's answer and nothing else", async () => {
