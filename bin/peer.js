@@ -19,15 +19,23 @@ function keepCompiledCode() {
   if (enableCompileCache && HOME) enableCompileCache(`${XDG_CACHE_HOME || `${HOME}/.cache`}/peer/compiled`);
 }
 
+/** What is called most is a file of its own: Node's loader of ES modules alone takes longer than all of it. */
+async function load() {
+  const [command, ...flags] = process.argv.slice(2);
+  const isPlainList = command === 'list' && flags.every((flag) => flag === '--json');
+  if (isPlainList) require('../dist/list.cjs');
+  else await import('../dist/main.js');
+}
+
 function onLoadFailure(error) {
-  const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && /dist\/main\.js'/.test(error.message);
+  const isMissing = /MODULE_NOT_FOUND$/.test(error.code) && /dist\/(main\.js|list\.cjs)'/.test(error.message);
   if (!isMissing) throw error;
-  stop('peer is not built yet: dist/main.js is missing. Run `npm run build` in its folder.');
+  stop('peer is not built yet: its dist/ is missing. Run `npm run build` in its folder.');
 }
 
 if (nodeIsTooOld()) {
   stop(`peer needs Node 20.19 or later; this is ${process.versions.node} (${process.execPath}).`);
 } else {
   keepCompiledCode();
-  import('../dist/main.js').catch(onLoadFailure);
+  load().catch(onLoadFailure);
 }

@@ -7,7 +7,8 @@ import { build as bundle } from 'esbuild';
 import { licences } from './licences.mjs';
 
 const repository = dirname(dirname(fileURLToPath(import.meta.url)));
-const ENTRY = 'main.js';
+/** What bin/peer.js loads. */
+const ENTRIES = ['main.js', 'list.cjs'];
 
 /** How long a chunk of an earlier build stays: a peer that runs from it may still load a command. */
 const STALE_AFTER_MS = 10 * 60_000;
@@ -16,7 +17,7 @@ const STALE_AFTER_MS = 10 * 60_000;
 const REQUIRE = "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
 
 /**
- * Bundles src/cli/main.ts into dist/. Chunks carry a hash of their content and are written before the
+ * Bundles src/cli into dist/: main.ts with a chunk for each command, list-main.ts as one file. Chunks carry a hash of their content and are written before the
  * entry that names them, so a command started meanwhile sees the earlier build or this one.
  *
  * @param {object} [options]
@@ -28,29 +29,37 @@ const REQUIRE = "const require = process.getBuiltinModule('node:module').createR
  */
 export async function build({ root = repository, clean = false, logLevel = 'silent' } = {}) {
   const dist = join(root, 'dist');
-  const result = await bundle({
+  const common = {
     absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts'],
-    outdir: 'dist',
-    chunkNames: '[name]-[hash]',
     bundle: true,
-    splitting: true,
-    format: 'esm',
-    platform: 'node',
+    platform: /** @type {const} */ ('node'),
     target: 'node20',
     minifySyntax: true,
-    legalComments: 'eof',
-    banner: { js: REQUIRE },
+    legalComments: /** @type {const} */ ('eof'),
     external: await installedPackages(root),
-    write: false,
-    metafile: true,
+    write: /** @type {const} */ (false),
+    metafile: /** @type {const} */ (true),
     logLevel,
-  });
+  };
+  const [commands, list] = await Promise.all([
+    bundle({
+      ...common,
+      entryPoints: ['src/cli/main.ts'],
+      outdir: 'dist',
+      chunkNames: '[name]-[hash]',
+      splitting: true,
+      format: 'esm',
+      banner: { js: REQUIRE },
+    }),
+    bundle({ ...common, entryPoints: ['src/cli/list-main.ts'], outfile: 'dist/list.cjs', format: 'cjs' }),
+  ]);
+  const outputs = [...commands.outputFiles, ...list.outputFiles];
+  const inputs = { ...commands.metafile.inputs, ...list.metafile.inputs };
 
   if (clean) await rm(dist, { recursive: true, force: true });
   await mkdir(dist, { recursive: true });
-  const files = new Map(result.outputFiles.map((file) => [basename(file.path), file.text]));
-  files.set('third-party-licences.txt', await licences(root, Object.keys(result.metafile.inputs)));
+  const files = new Map(outputs.map((file) => [basename(file.path), file.text]));
+  files.set('third-party-licences.txt', await licences(root, Object.keys(inputs)));
   const inOrder = [...files].sort(([a], [b]) => entryLast(a, b));
   for (const [name, text] of inOrder) await replaceFile(join(dist, name), text);
   await removeStale(dist, files);
@@ -70,7 +79,7 @@ async function installedPackages(root) {
 
 /** @param {string} a @param {string} b */
 function entryLast(a, b) {
-  return Number(a === ENTRY) - Number(b === ENTRY);
+  return Number(ENTRIES.includes(a)) - Number(ENTRIES.includes(b));
 }
 
 /** @param {string} file @param {string} text */

@@ -70,7 +70,7 @@ export function endingByControl(asked: Asked, control: InboundControl): AskEndin
 }
 
 /** What a receipt of this status means for the message; null when it only tells that it is on its way. */
-export function endingByReceipt(asked: Asked, status: string, reason: string | null): AskEnding | null {
+function endingByReceipt(asked: Asked, status: string, reason: string | null): AskEnding | null {
   const receipt = RECEIPTS[status];
   if (receipt === undefined) return null;
   const why = reason ? `\nIt says: ${reason}` : '';

@@ -27,6 +27,7 @@ beforeEach(() => {
     'src/cli/list.ts',
     "import { inside } from 'inside'; export const list = () => import('pty').then(console.log, inside);",
   );
+  plant('src/cli/list-main.ts', "import { inside } from 'inside'; console.log(inside);");
   plant('src/cli/main.ts', "const { list } = await import('./list.ts'); await list();");
 });
 
@@ -58,6 +59,11 @@ test('a command is a file of its own, loaded when it runs', async () => {
   const files = await build({ root });
   expect(files).toContainEqual(expect.stringMatching(/^list-\w+\.js$/));
   expect(readFileSync(dist('main.js'), 'utf8')).not.toContain('pty');
+});
+
+test('the list that runs by itself is one file without an import', async () => {
+  expect(await build({ root })).toContain('list.cjs');
+  expect(readFileSync(dist('list.cjs'), 'utf8')).not.toMatch(/\b(import|require)\b/);
 });
 
 test('what is installed beside us stays outside; what is not goes in with its licence', async () => {

@@ -9,7 +9,7 @@ let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'peer-js-'));
   mkdirSync(join(root, 'bin'));
-  cpSync('bin/peer.js', join(root, 'bin/peer.js'));
+  for (const file of ['bin/peer.js', 'bin/package.json']) cpSync(file, join(root, file));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
 });
 
@@ -23,7 +23,7 @@ function plantMain(text: string) {
 }
 
 function run(...args: string[]) {
-  return spawnSync(process.execPath, [...args, join(root, 'bin/peer.js'), 'list'], { encoding: 'utf8' });
+  return spawnSync(process.execPath, [...args, join(root, 'bin/peer.js'), 'version'], { encoding: 'utf8' });
 }
 
 /** Runs before bin/peer.js and gives Node another version. */
@@ -34,13 +34,26 @@ function claimVersion(version: string) {
 
 test('files are private from the first line on', () => {
   plantMain('console.log(process.umask().toString(8), process.argv[2])');
-  expect(run().stdout).toBe('77 list\n');
+  expect(run().stdout).toBe('77 version\n');
 });
 
 test('without a build it names the command that makes one', () => {
   const { status, stderr } = run();
-  expect(stderr).toBe('peer is not built yet: dist/main.js is missing. Run `npm run build` in its folder.\n');
+  expect(stderr).toBe('peer is not built yet: its dist/ is missing. Run `npm run build` in its folder.\n');
   expect(status).toBe(1);
+});
+
+test('a plain list is loaded by itself, with a flag it does not know it goes the way of all commands', () => {
+  plantMain("console.log('main')");
+  writeFileSync(join(root, 'dist/list.cjs'), "console.log('list')");
+  const list = (...flags: string[]) =>
+    spawnSync(process.execPath, [join(root, 'bin/peer.js'), 'list', ...flags], { encoding: 'utf8' }).stdout;
+  expect([list(), list('--json'), list('--help'), list('--json', '--all')]).toEqual([
+    'list\n',
+    'list\n',
+    'main\n',
+    'main\n',
+  ]);
 });
 
 test('another module that is missing is not taken for a missing build', () => {
