@@ -160,10 +160,11 @@ async function serve(peer: Peer, publication: Publication, thread: HarnessThread
 }
 
 /** The row without a socket: Claude Code does not list it, another `peer open` of the name sees it. */
-function openingRow({ name, env, cwd }: OpenOptions, threadId: string | null, at: Places): Row {
+function openingRow({ name, env, cwd, detach }: OpenOptions, threadId: string | null, at: Places): Row {
   ensurePrivateDir(at.socketDir);
   const now = Date.now();
-  const place = tmuxPlace(env);
+  // In the background it is in no pane, wherever it was started from.
+  const place = detach ? null : tmuxPlace(env);
   return {
     pid: process.pid,
     ...(threadId === null ? {} : { sessionId: threadId }),
