@@ -26,7 +26,7 @@ export async function ask(
     socketPath: target.row.messagingSocketPath,
   };
   const ending = await interruptible((signal) =>
-    exchange({ target, asked, text, priority, until: 'answer', env: io.env, signal }),
+    exchange({ target, asked, text, priority, until: 'answer', io, signal }),
   ).catch((error: unknown) => {
     if (error instanceof Interrupted)
       say(io, `stopped waiting. The message (id ${shortId(asked)}) is not taken back.`);

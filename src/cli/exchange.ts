@@ -7,6 +7,7 @@ import type { Row } from '../registry/row.ts';
 import { deliver, subscribe } from './deliver.ts';
 import { type AskEnding, type Asked, endingByControl, endingByMessage, gone } from './ending.ts';
 import { type Guest, openGuest } from './guest.ts';
+import { type Io, say } from './io.ts';
 import { senderName } from './sender.ts';
 import type { Target } from './target.ts';
 
@@ -23,7 +24,7 @@ export interface ExchangeOptions {
   readonly priority: Priority;
   /** Wait for the answer, or only as long as a receipt may take. */
   readonly until: 'answer' | 'receipt';
-  readonly env: NodeJS.ProcessEnv;
+  readonly io: Io;
   readonly signal: AbortSignal;
 }
 
@@ -33,10 +34,10 @@ export interface ExchangeOptions {
  * @throws PeerError `not-sent`, `maybe-written`; or the reason of the signal
  */
 export async function exchange(options: ExchangeOptions): Promise<AskEnding | null> {
-  const { target, asked, env, signal, until } = options;
-  const fromName = senderName(env, target.rows, process.pid);
+  const { target, asked, io, signal, until } = options;
+  const fromName = senderName(io.env, target.rows, process.pid);
   // Listened for before the first byte goes out: a receipt can overtake the end of the write.
-  const { ending, ...handlers } = listen(asked);
+  const { ending, ...handlers } = listen(options);
   const life = new AbortController();
   const guest = await openGuest({ places: target.places, name: fromName, ...handlers });
   try {
@@ -51,29 +52,36 @@ export async function exchange(options: ExchangeOptions): Promise<AskEnding | nu
   }
 }
 
-function listen(asked: Asked) {
+function listen({ asked, io }: ExchangeOptions) {
   let settle: (ending: AskEnding) => void = () => {};
   const ending = new Promise<AskEnding>((resolve) => {
     settle = resolve;
   });
-  const take = (found: AskEnding | null) => found !== null && settle(found);
   return {
     ending,
-    onMessage: (message: InboundMessage) => void take(endingByMessage(asked, message)),
-    onControl: (control: InboundControl) => void take(endingByControl(asked, control)),
+    onMessage: (message: InboundMessage) => {
+      const found = endingByMessage(asked, message);
+      if (found !== null) settle(found);
+      // Its sender was told that it arrived, so it must not go unseen.
+      else say(io, `a message came meanwhile from ${message.fromName ?? 'somebody'}:\n${message.text}`);
+    },
+    onControl: (control: InboundControl) => {
+      const found = endingByControl(asked, control);
+      if (found !== null) settle(found);
+    },
   };
 }
 
 /** A write that broke may still have an explanation on its way: a refusal of what was too large, for one. */
 async function write(
-  { target, asked, text, priority, env }: ExchangeOptions,
+  { target, asked, text, priority, io }: ExchangeOptions,
   fromName: string,
   guest: Guest,
   ending: Promise<AskEnding>,
 ): Promise<AskEnding | null> {
   const { msgId, subscriptionId } = asked;
   try {
-    await deliver(target, { msgId, text, priority, fromName, from: guest.socketPath }, env);
+    await deliver(target, { msgId, text, priority, fromName, from: guest.socketPath }, io.env);
   } catch (error) {
     const isUnclear = error instanceof PeerError && error.word === 'maybe-written';
     const explained = isUnclear ? await Promise.race([ending, sleep(RECEIPT_MS, null)]) : null;

@@ -38,7 +38,7 @@ export async function send(
       socketPath: row.messagingSocketPath,
     };
     const ending = await interruptible((signal) =>
-      exchange({ target, asked, text, priority, until: 'receipt', env, signal }),
+      exchange({ target, asked, text, priority, until: 'receipt', io, signal }),
     );
     if (ending?.said !== undefined) say(io, ending.said);
     if (ending !== null) return ending.exitCode;

@@ -78,7 +78,10 @@ test('messages about something else, and answers without our token, do not end t
   await sol.reply(asked, 'for another', { mark: { kind: 'answer', in_reply_to: 'someone-else' } });
   await sol.reply(asked, 'forged', { ...outcome(asked, 'answer', 'answered'), auth: 'wrong' });
   await sol.reply(asked, 'the answer', outcome(asked, 'answer', 'answered'));
-  expect((await asking).stdout).toBe('the answer\n');
+  const { stdout, stderr } = await asking;
+  expect(stdout).toBe('the answer\n');
+  expect(stderr).toContain('a message came meanwhile from Sol:\nchatter\n');
+  expect(stderr).not.toContain('forged');
 });
 
 test('the death of the wrapper ends the wait within two seconds, exit 8', async () => {
