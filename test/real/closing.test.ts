@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,7 +9,7 @@ import { PeerProcess, peerCommand, runPeer } from './peer-process.ts';
 import { poll } from './poll.ts';
 import { untilGone } from './processes.ts';
 import type { RawClient } from './raw-client.ts';
-import type { ScriptPeer } from './script-peer.ts';
+import { ScriptPeer } from './script-peer.ts';
 import {
   type Bench,
   openBench,
@@ -96,6 +97,25 @@ describe('a headless peer that is closed', () => {
     },
   );
 
+  test('is listed no more while it still tells its senders, and does not wait for ever for one', async () => {
+    const stuck = world.own(await ScriptPeer.spawn({ env: world.env, name: 'stuck', hangUp: 'never' }));
+    const sol = await openSol(bench);
+    const text = `stuck ${script([[{ hold: 'stuck' }, final('never')]])}`;
+    const { msgId } = await stuck.send({ to: sol.name, text });
+    await bench.model.held('stuck');
+    const socket = rowOf(world, sol.name)?.messagingSocketPath ?? '';
+    const ending = sol.process.stop();
+    await replyTo(stuck, msgId);
+    expect([rowOf(world, sol.name), existsSync(socket)]).toEqual([undefined, true]);
+    const told = performance.now();
+    await ending;
+    expect(performance.now() - told).toBeGreaterThan(1_500);
+    expect(performance.now() - told).toBeLessThan(4_000);
+    await stuck.close();
+    expect(publishedFiles(world)).toEqual(files);
+    bench.model.release('stuck');
+  });
+
   test('by `peer close`, which returns when all of it is gone', async () => {
     const sol = await openSol(bench);
     const closed = await runPeer(['close', sol.name.toUpperCase()], { env: world.env });
@@ -169,6 +189,7 @@ test('--detach: the peer survives the terminal that it was opened in', async () 
   expect(screen).toMatch(/Remote is open, in the background/);
   expect(screen).toMatch('code 0');
   const { pid, sessionId } = rowOf(world, 'Remote')!;
+  expect(execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }).trim()).toBe(`${pid}`);
   await shell.killWindow();
   await sleep(300);
   const { msgId } = await a.send({ to: 'Remote', text: `still there? ${script([[final('yes')]])}` });
