@@ -54,7 +54,7 @@ function explain(outcome: Exclude<Outcome, { state: 'answered' }>, name: string)
     case 'unknown':
       return {
         word: 'unknown',
-        text: `The connection broke while ${name} was given your message, and its thread does not show it. It may have been acted on; look before you send it again.`,
+        text: `Whether ${name} was given your message cannot be told: the connection to Codex broke, or ${name} was closed, before its thread showed it. It may have been acted on; look before you send it again.`,
       };
   }
 }
