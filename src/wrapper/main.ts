@@ -4,6 +4,7 @@ import { shellWord } from '../os/terminal.ts';
 import { endOnSignals, endRace } from './end.ts';
 import { type OpenPeer, open } from './opening.ts';
 import type { OpenOptions } from './options.ts';
+import { requirePane } from './pane.ts';
 import { Terminal } from './terminal.ts';
 
 /**
@@ -18,6 +19,7 @@ export async function openPeer(options: OpenOptions): Promise<number> {
   const terminal = new Terminal(options);
   const offSignals = endOnSignals(end, () => terminal.isPaneOpen);
   try {
+    if (!options.headless) await requirePane(options);
     const opened = await open(options, end, disposer, terminal);
     if (opened.replacedThreadId !== null) terminal.say(replaced(options.name, opened.replacedThreadId));
     if (options.headless) options.stdout.write(`${ready(options, opened)}\n`);

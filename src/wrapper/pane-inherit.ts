@@ -8,9 +8,7 @@ import { readProcess } from './pane-processes.ts';
 import { openOutput, RESET_SCREEN, TerminalModes } from './terminal-modes.ts';
 
 /**
- * Lets the TUI inherit our terminal. Only for a session leader: its process group is orphaned, so the kernel
- * drops the SIGTSTP of a Ctrl-Z; under a shell's job control it would stop this process too, and senders would
- * wait for a peer that does not answer.
+ * Lets the TUI inherit our terminal.
  *
  * @param whyNoPty what is said about node-pty when this way is closed too
  */
@@ -19,13 +17,7 @@ export async function openInherited(
   options: PaneOptions,
   whyNoPty: string,
 ): Promise<PaneProcess> {
-  if (readProcess(process.pid)?.session !== process.pid) {
-    throw new PeerError(
-      'pane-unavailable',
-      `No pane here: ${whyNoPty}, and without it Ctrl-Z would stop the peer and with it everybody who asks it.\n` +
-        'Open it with --window or --headless, or install python3, make and a C++ compiler and reinstall peerwire.',
-    );
-  }
+  requireSessionLeader(whyNoPty);
   const modes = await TerminalModes.save(options.stdin.fd);
   options.stdin.pause();
   const { file, args, cwd, env } = command;
@@ -42,6 +34,19 @@ export async function openInherited(
     return { code, signal };
   });
   return { pid, exited };
+}
+
+/**
+ * A session leader's process group is orphaned, so the kernel drops the SIGTSTP of a Ctrl-Z; under a shell's job
+ * control it would stop this process too, and senders would wait for a peer that does not answer.
+ */
+export function requireSessionLeader(whyNoPty: string): void {
+  if (readProcess(process.pid)?.session === process.pid) return;
+  throw new PeerError(
+    'pane-unavailable',
+    `No pane here: ${whyNoPty}, and without it Ctrl-Z would stop the peer and with it everybody who asks it.\n` +
+      'Open it with --window or --headless, or install python3, make and a C++ compiler and reinstall peerwire.',
+  );
 }
 
 function resetScreen(stdout: PaneOptions['stdout']): void {

@@ -41,12 +41,8 @@ export async function openOnPty(
   command: PaneCommand,
   options: PaneOptions,
 ): Promise<PaneProcess | { whyNot: string }> {
-  let nodePty: NodePty;
-  try {
-    nodePty = await loadNodePty();
-  } catch (error) {
-    return { whyNot: `node-pty cannot be loaded (${firstLine(error)})` };
-  }
+  const nodePty = await loadNodePty();
+  if ('whyNot' in nodePty) return nodePty;
   const modes = await TerminalModes.save(options.stdin.fd);
   await modes.makeRaw();
   try {
@@ -57,11 +53,15 @@ export async function openOnPty(
   }
 }
 
-async function loadNodePty(): Promise<NodePty> {
+export async function loadNodePty(): Promise<NodePty | { whyNot: string }> {
   // No literal: compiler and bundler have to do without the package.
   const name: string = 'node-pty';
-  const module = (await import(name)) as NodePty & { default?: NodePty };
-  return module.default ?? module;
+  try {
+    const module = (await import(name)) as NodePty & { default?: NodePty };
+    return module.default ?? module;
+  } catch (error) {
+    return { whyNot: `node-pty cannot be loaded (${firstLine(error)})` };
+  }
 }
 
 function start(nodePty: NodePty, { file, args, cwd, env }: PaneCommand, stdout: WriteStream): PtyProcess {

@@ -4,9 +4,9 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { PeerError } from '../errors.ts';
 import type { PaneCommand } from '../harness/harness.ts';
 import { endFamily } from './pane-end.ts';
-import { openInherited } from './pane-inherit.ts';
+import { openInherited, requireSessionLeader } from './pane-inherit.ts';
 import { readProcess } from './pane-processes.ts';
-import { openOnPty } from './pane-pty.ts';
+import { loadNodePty, openOnPty } from './pane-pty.ts';
 
 /** A harness's own terminal interface (TUI), running in the foreground of our terminal. */
 export interface Pane {
@@ -41,6 +41,17 @@ const LAST_OUTPUT_MS = 3_000;
 const HELD_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGTSTP'] as const;
 
 /**
+ * Looks whether this terminal can have a pane, before a peer is published that would only be closed again.
+ *
+ * @throws PeerError `pane-unavailable`, as `openPane` does
+ */
+export async function requirePane(options: Pick<PaneOptions, 'stdin' | 'stdout'>): Promise<void> {
+  requireTerminal(options);
+  const nodePty = await loadNodePty();
+  if ('whyNot' in nodePty) requireSessionLeader(nodePty.whyNot);
+}
+
+/**
  * Starts the TUI in our terminal: on a pty of its own where node-pty can be loaded, else on the terminal itself.
  * Until it has exited the terminal is its own; SIGINT, SIGQUIT and SIGTSTP then have no effect on this process
  * (a listener of the caller's own still runs and must do nothing).
@@ -65,7 +76,7 @@ export async function openPane(command: PaneCommand, options: PaneOptions): Prom
   }
 }
 
-function requireTerminal({ stdin, stdout }: PaneOptions): void {
+function requireTerminal({ stdin, stdout }: Pick<PaneOptions, 'stdin' | 'stdout'>): void {
   if (!stdin.isTTY || !stdout.isTTY) {
     throw new PeerError(
       'pane-unavailable',
