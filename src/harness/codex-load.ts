@@ -1,5 +1,5 @@
 import { PeerError } from '../errors.ts';
-import type { RpcClient } from '../rpc/client.ts';
+import { type RpcClient, RpcError } from '../rpc/client.ts';
 import { initializeResponse, threadResponse } from '../rpc/protocol.ts';
 import { UNUSED_NOTIFICATIONS } from './codex-events.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
@@ -22,7 +22,8 @@ export async function initialize(rpc: RpcClient, clientVersion: string): Promise
 
 /**
  * Starts a thread and names it: until it has a name or a turn, nobody else (the pane included) can resume
- * it. `onId` is called in frame order, before anything is heard about the thread. Resolves with its id.
+ * it. Its sandbox is read-only until `repairSettings`: started with a wider one, Codex 0.171.0 notes that the folder
+ * is trusted, which is a person's decision. `onId` is called in frame order, before anything is heard about the thread. Resolves with its id.
  */
 export async function startThread(
   rpc: RpcClient,
@@ -37,6 +38,7 @@ export async function startThread(
     'thread/start',
     {
       ...overrides(options.asked),
+      sandbox: 'read-only',
       cwd,
       threadSource: 'user',
       ...(options.dynamicTools === undefined ? {} : { dynamicTools: options.dynamicTools }),
@@ -73,6 +75,26 @@ export async function resumeThread(
     },
     { inOrder: view.expectResponse() },
   );
+}
+
+/**
+ * Writes into the daemon's config what the TUI would ask a person: that the thread's folder is trusted. Neither its
+ * flags nor its `-c` can say so (Codex 0.171.0). Rejects with PeerError `untrusted-folder`.
+ */
+export async function trustFolder(rpc: RpcClient, view: ThreadView): Promise<void> {
+  const cwd = view.settings?.cwd ?? '';
+  try {
+    // A key of TOML, in which a basic string is quoted and escaped as in JSON.
+    const keyPath = `projects.${JSON.stringify(cwd)}.trust_level`;
+    await rpc.call('config/value/write', { keyPath, value: 'trusted', mergeStrategy: 'upsert' });
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    throw new PeerError(
+      'untrusted-folder',
+      `Codex did not note that ${cwd} is trusted: ${error.message}. Nothing was opened; without --trust its TUI asks.`,
+      { cause: error },
+    );
+  }
 }
 
 /**

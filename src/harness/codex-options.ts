@@ -17,6 +17,8 @@ export interface CodexThreadOptions {
   readonly asked: AskedSettings;
   /** Tools of a new thread; an existing one keeps those it was started with (Codex 0.171.0). */
   readonly dynamicTools?: readonly unknown[];
+  /** Before a pane asks, the daemon is told that the thread's folder is trusted. */
+  readonly trust?: boolean;
   /** No pane is attached at first. */
   readonly headless: boolean;
   readonly log: { write(event: string, fields: Record<string, unknown>): void };

@@ -4,6 +4,7 @@ import { startDaemon } from '../rpc/daemon.ts';
 import { type ConnectPorts, connectAtOpen, reconnect, systemClock } from './codex-connect.ts';
 import { classifyFailure } from './codex-failure.ts';
 import { readTurns } from './codex-history.ts';
+import { trustFolder } from './codex-load.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
 import { paneCommand } from './codex-pane.ts';
 import { CodexSession, type SessionOwner } from './codex-session.ts';
@@ -171,13 +172,14 @@ class CodexThread implements HarnessThread, SessionOwner {
   }
 
   async #attempt(startedByUs: boolean): Promise<void> {
-    const { thread } = this.#options;
+    const { thread, trust } = this.#options;
     const session = new CodexSession(this.#options, this, startedByUs);
     this.#newest = session;
     try {
       this.#adoptVersion(await session.connect(this.#socketPath, this.#ending.signal));
       if (this.#id !== null) await session.resumeThread(this.#id);
       else if (thread.kind === 'start') this.#id = await session.startThread(thread.cwd);
+      if (trust && !this.isOpen) await trustFolder(session.rpc, session.view);
       await session.makeReady(this.id);
     } catch (error) {
       session.close();

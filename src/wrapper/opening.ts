@@ -111,7 +111,7 @@ function openThread(
   log: Log,
   signal: AbortSignal,
 ): Promise<HarnessThread> {
-  const { name, env, headless, model, effort, sandbox, approval, cwd } = options;
+  const { name, env, headless, model, effort, sandbox, approval, cwd, trust } = options;
   const codex = findCodex(env);
   return openCodexThread({
     codexHome: env.CODEX_HOME || join(homeDir(env), '.codex'),
@@ -129,6 +129,7 @@ function openThread(
       ...(effort === undefined ? {} : { effort }),
       ...(cwd === undefined ? {} : { cwd }),
     },
+    trust,
     headless,
     log,
     signal,
