@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, errorCode, PeerError } from '../errors.ts';
-import { isSameProcess } from '../os/proc.ts';
+import { isSameProcess, pidDomain } from '../os/proc.ts';
 import { findPeer } from '../registry/find.ts';
 import { liveRows } from '../registry/live.ts';
+import { sameName } from '../registry/names.ts';
 import { places } from '../registry/places.ts';
 import type { Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
@@ -23,7 +24,7 @@ export async function close(name: string, io: Io): Promise<number> {
   const row = await findOurs(sessionsDir, name);
   if (!(await closeWindow(row).catch(() => false))) terminate(row);
   if (!(await hasEnded(row))) throw stillRunning(row);
-  // One that was killed on its way leaves its row to others.
+  // One that was killed on its way has left its row.
   await sweep(sessionsDir);
   print(io.stdout, `${row.name} is closed`);
   return EXIT.ok;
@@ -32,17 +33,25 @@ export async function close(name: string, io: Io): Promise<number> {
 async function findOurs(sessionsDir: string, name: string): Promise<Row> {
   const rows = await liveRows(sessionsDir);
   const ours = rows.filter(isWrapped);
-  try {
-    return findPeer(ours, name);
-  } catch (error) {
-    if (!(error instanceof PeerError) || error.word !== 'no-such-peer') throw error;
+  const row = findPeer(ours.some((one) => isMeant(one, name)) ? ours : rows, name);
+  if (!isWrapped(row)) {
+    const how = 'End it in its own window; `peer close` ends only what `peer open` made.';
+    throw new PeerError(
+      'refused',
+      `${row.name} (pid ${row.pid}) is not a peer of ours but a session of its own.\n${how}`,
+    );
   }
-  const foreign = findPeer(rows, name);
-  const how = 'End it in its own window; `peer close` ends only what `peer open` made.';
-  throw new PeerError(
-    'refused',
-    `${foreign.name} (pid ${foreign.pid}) is not a peer of ours but a session of its own.\n${how}`,
-  );
+  if (row.pidDomain !== undefined && row.pidDomain !== pidDomain()) {
+    throw new PeerError(
+      'refused',
+      `${row.name} runs in another container or on another machine. Close it there.`,
+    );
+  }
+  return row;
+}
+
+function isMeant(row: Row, name: string): boolean {
+  return sameName(row.name, name) || String(row.pid) === name;
 }
 
 /** SIGCONT lets a stopped wrapper see the SIGTERM. */

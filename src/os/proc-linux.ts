@@ -7,7 +7,10 @@ export function readProcess(pid: number): ProcessEntry | null {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const state = fields[0];
   const start = fields[19];
-  return state === undefined || start === undefined ? null : { state, start };
+  if (state === undefined || start === undefined) return null;
+  // The first thread becomes a zombie while the others still hold the sockets open.
+  const isStillEnding = state === 'Z' && Number(fields[17]) > 1;
+  return { state: isStillEnding ? 'R' : state, start };
 }
 
 export function pidDomain(): string {

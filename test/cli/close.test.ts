@@ -5,6 +5,7 @@ import { isSameProcess } from '../../src/os/proc.ts';
 import { runPeer } from '../real/peer-process.ts';
 import { openWorld } from '../real/temp.ts';
 import { HAS_STACK } from './sentences.ts';
+import { SlowProcess } from './slow-process.ts';
 import { claudePeer, wrappedPeer } from './wrapped-peer.ts';
 
 test('a wrapped peer is ended, and its row and socket are gone when the command says so', async () => {
@@ -18,6 +19,13 @@ test('a wrapped peer is ended, and its row and socket are gone when the command 
   expect(isSameProcess(sol.pid, undefined)).toBe(false);
   expect(readdirSync(join(world.claudeDir, 'sessions'))).not.toContain(`${sol.pid}.json`);
   expect(readdirSync(join(world.runtimeDir, 'cc-socks'))).toEqual([]);
+});
+
+test('a wrapper that takes its time has ended when the command says so', async () => {
+  await using world = openWorld();
+  const sol = await SlowProcess.start(world, 'Sol', 700);
+  expect(await runPeer(['close', 'Sol'], { env: world.env })).toMatchObject({ code: 0 });
+  expect(isSameProcess(sol.pid, undefined)).toBe(false);
 });
 
 test('a stopped wrapper is woken to end', async () => {
@@ -60,6 +68,15 @@ test('a row whose pid is now another process ends nobody', async () => {
   const ended = await runPeer(['close', 'Sol'], { env: world.env });
   expect(ended).toMatchObject({ code: 3, stdout: '' });
   expect(ended.stderr).not.toMatch(HAS_STACK);
+  expect(isSameProcess(sol.pid, undefined)).toBe(true);
+});
+
+test('a peer of another container is not ended by a pid that means somebody else here', async () => {
+  await using world = openWorld();
+  const sol = await wrappedPeer(world, 'Sol', { pidDomain: 'linux:elsewhere:pid:[1]' });
+  const ended = await runPeer(['close', 'Sol'], { env: world.env });
+  expect(ended).toMatchObject({ code: 4, stdout: '' });
+  expect(ended.stderr).toContain('another container');
   expect(isSameProcess(sol.pid, undefined)).toBe(true);
 });
 

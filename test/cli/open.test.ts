@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Io } from '../../src/cli/io.ts';
+import { open } from '../../src/cli/open.ts';
 import { runPeer } from '../real/peer-process.ts';
 import { openWorld } from '../real/temp.ts';
 import { HAS_STACK } from './sentences.ts';
@@ -33,14 +35,16 @@ test.each([
   expect(stderr).not.toMatch(HAS_STACK);
 });
 
-test('in an agent shell the two rights flags are refused by that name', async () => {
-  await using world = openWorld();
-  const { code, stderr } = await runPeer(['open', 'Sol', '--trust'], {
-    env: { ...world.env, CLAUDECODE: '1' },
-  });
-  expect(code).toBe(4);
-  expect(stderr).toContain('this is the shell of an agent');
-});
+test.each([{ CLAUDECODE: '1' }, { CODEX_THREAD_ID: 'x' }, { AI_AGENT: 'x' }])(
+  'in the shell of an agent (%j) a terminal does not make a person',
+  async (env) => {
+    const io = { env, stdin: { isTTY: true } } as unknown as Io;
+    const flags = { sandbox: 'read-only', approval: 'never' } as const;
+    const message = 'this is the shell of an agent';
+    await expect(open('Sol', { ...flags, trust: true }, io)).rejects.toThrow(message);
+    await expect(open('Sol', { ...flags, sandbox: 'danger-full-access' }, io)).rejects.toThrow(message);
+  },
+);
 
 test('without Codex a headless peer says so, in front or detached, exit 8', async () => {
   await using world = openWorld();

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { probe } from '../../src/os/probe.ts';
 import { isSameProcess, isStopped, pidDomain, processStart, processState } from '../../src/os/proc.ts';
-import { child, deadPid, sleeper, until, zombie } from './fixtures.ts';
+import { child, deadPid, sleeper, tempFolder, until, zombie } from './fixtures.ts';
 
 it('reads the start of a process as the string a row carries', async () => {
   await using other = await sleeper();
@@ -52,4 +53,17 @@ it('computes the pid domain as Claude Code writes it', () => {
   const machineId = readFileSync('/etc/machine-id', 'utf8').trim();
   expect(pidDomain()).toBe(`linux:${machineId}:${readlinkSync('/proc/self/ns/pid')}`);
   expect(pidDomain()).toMatch(/^linux:[0-9a-f]{32}:pid:\[\d+\]$/);
+});
+
+it('takes a killed process for ended only when all its threads, and so its sockets, are gone', async () => {
+  using folder = tempFolder();
+  for (let round = 0; round < 12; round++) {
+    const path = `${folder.path}/${round}.sock`;
+    const code = `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`;
+    await using listener = await child(process.execPath, '-e', code);
+    await once(listener.process.stdout!, 'data');
+    listener.process.kill('SIGKILL');
+    await until(() => !isSameProcess(listener.pid, undefined));
+    expect(await probe(path)).toBe('refuses');
+  }
 });

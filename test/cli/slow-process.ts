@@ -5,18 +5,23 @@ import { join } from 'node:path';
 import { pidDomain, processStart } from '../../src/os/proc.ts';
 import type { World } from '../real/temp.ts';
 
-/** A process without a socket that has a row of ours and pays no attention to SIGTERM. */
-export class IgnoringProcess implements AsyncDisposable {
+/** A process without a socket that has a row of ours and takes its time, or for ever, to end after SIGTERM. */
+export class SlowProcess implements AsyncDisposable {
   readonly pid: number;
   readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
 
   private constructor(child: ChildProcess) {
     this.#child = child;
+    this.#exited = once(child, 'exit');
     this.pid = child.pid!;
   }
 
-  static async start(world: World, name: string): Promise<IgnoringProcess> {
-    const script = 'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000); console.log("ready")';
+  static async start(world: World, name: string, endsAfterMs: number): Promise<SlowProcess> {
+    const script = `
+      process.on('SIGTERM', () => setTimeout(process.exit, ${Math.min(endsAfterMs, 2 ** 31 - 1)}));
+      setInterval(() => {}, 1000);
+      console.log('ready');`;
     const child = spawn(process.execPath, ['-e', script], {
       env: world.env,
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,12 +32,11 @@ export class IgnoringProcess implements AsyncDisposable {
     const row = { pid, name, procStart, pidDomain: pidDomain(), bridge: 'peerwire', state: 'opening' };
     mkdirSync(join(world.claudeDir, 'sessions'), { recursive: true, mode: 0o700 });
     writeFileSync(join(world.claudeDir, 'sessions', `${pid}.json`), JSON.stringify(row));
-    return world.own(new IgnoringProcess(child));
+    return world.own(new SlowProcess(child));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const ended = once(this.#child, 'exit');
     this.#child.kill('SIGKILL');
-    await ended;
+    await this.#exited;
   }
 }
