@@ -69,10 +69,10 @@ export async function connectAtOpen(ports: ConnectPorts): Promise<void> {
 }
 
 /**
- * Has the thread ready again after a lost connection, however long it takes. Resolves with the error when
+ * Has the thread ready again after a lost connection, however long it takes. Resolves with the cause when
  * the thread is gone for good, with null when it is ready; rejects only when the signal is aborted.
  */
-export async function reconnect(ports: ConnectPorts): Promise<PeerError | null> {
+export async function reconnect(ports: ConnectPorts): Promise<string | null> {
   const { clock, signal } = ports;
   let kind: Failure['kind'] | null = null;
   let kindSince = clock.now();
@@ -81,7 +81,7 @@ export async function reconnect(ports: ConnectPorts): Promise<PeerError | null> 
   for (;;) {
     const failure = await tryOnce(ports, isStartedByUs);
     if (failure === null) return null;
-    if (failure.kind === 'gone') return failure.error;
+    if (failure.kind === 'gone') return failure.cause;
     const now = clock.now();
     if (failure.kind !== kind) {
       kind = failure.kind;

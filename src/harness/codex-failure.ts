@@ -15,8 +15,8 @@ export type Failure =
   | { readonly kind: 'dropped' }
   /** Cannot be used now, for a reason a person may remove. */
   | { readonly kind: 'blocked'; readonly error: PeerError }
-  /** Will never be usable again. */
-  | { readonly kind: 'gone'; readonly error: PeerError };
+  /** Will never be usable again; `cause` is what an open peer closes with. */
+  | { readonly kind: 'gone'; readonly error: PeerError; readonly cause: string };
 
 /** Sorts what an attempt for the thread of peer `name` threw (wordings of Codex 0.171.0). */
 export function classifyFailure(error: unknown, name: string): Failure {
@@ -39,9 +39,11 @@ export function classifyFailure(error: unknown, name: string): Failure {
 function classifyRefusal(error: RpcError, name: string): Failure {
   if (isDraining(error)) return { kind: 'draining' };
   const { message } = error;
-  if (message.includes('is archived')) return { kind: 'gone', error: archived(name, error) };
+  if (message.includes('is archived')) {
+    return { kind: 'gone', error: archived(name, error), cause: 'its thread was archived in Codex' };
+  }
   if (message.includes('no rollout found') || message.includes('invalid session id')) {
-    return { kind: 'gone', error: unavailable(name, message, error) };
+    return { kind: 'gone', error: unavailable(name, message, error), cause: 'Codex has lost its thread' };
   }
   if (message.includes('already has an active writer'))
     return { kind: 'blocked', error: elsewhere(name, error) };

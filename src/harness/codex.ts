@@ -158,8 +158,8 @@ class CodexThread implements HarnessThread, SessionOwner {
 
   async #reconnect(): Promise<void> {
     try {
-      const gone = await reconnect(this.#ports());
-      if (gone !== null) this.#emit({ type: 'gone', cause: gone.message });
+      const cause = await reconnect(this.#ports());
+      if (cause !== null) this.#emit({ type: 'gone', cause });
     } catch (error) {
       if (!this.#ending.signal.aborted) throw error;
     }

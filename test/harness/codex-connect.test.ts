@@ -4,7 +4,7 @@ import { type ConnectPorts, connectAtOpen, reconnect } from '../../src/harness/c
 import type { Failure } from '../../src/harness/codex-failure.ts';
 
 const blocked: Failure = { kind: 'blocked', error: new PeerError('rights-too-wide', 'too wide') };
-const gone: Failure = { kind: 'gone', error: new PeerError('thread-unavailable', 'archived') };
+const gone: Failure = { kind: 'gone', error: new PeerError('thread-unavailable', 'archived'), cause: 'lost' };
 
 /** A daemon on a clock of its own: `state` says what an attempt meets at a time; null is ready. */
 class Scene implements ConnectPorts {
@@ -133,7 +133,7 @@ describe('after a lost connection', () => {
 
   test('a thread that is gone ends the loop with the reason', async () => {
     const scene = new Scene(() => gone);
-    expect(await reconnect(scene)).toMatchObject({ message: 'archived' });
+    expect(await reconnect(scene)).toBe('lost');
   });
 });
 
