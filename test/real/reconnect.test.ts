@@ -128,6 +128,20 @@ describe('the connection drops while the server lives', () => {
     await nothingMoreComes();
     expect([repliesTo(a, first), repliesTo(b, second)]).toEqual([1, 1]);
   });
+
+  test('a thread that is archived meanwhile ends the peer with that cause, and the senders are told', async () => {
+    const first = await send(a, `one ${script([[{ hold: 'archived' }, final('never')]])}`);
+    await bench.model.held('archived');
+    const second = await send(b, 'two');
+    proxy.cutOff();
+    await poll(() => row().waitingFor, 5_000, 'the row says nothing');
+    await other.call('thread/archive', { threadId: sol.threadId });
+    proxy.takeAgain();
+    expect(await sol.process.exited).toEqual({ code: 0, signal: null });
+    expect(sol.process.stderr).toBe(`${sol.name} is closed: its thread was archived in Codex.\n`);
+    expect(await replyTo(a, first)).toMatchObject({ kind: 'note', outcome: 'no-answer' });
+    expect(await replyTo(b, second)).toMatchObject({ kind: 'note', outcome: 'not-taken' });
+  });
 });
 
 describe('rights that cannot be repaired', () => {
