@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { errorMessage } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
-import { bindServer } from './bind.ts';
+import { bindServer } from '../os/bind.ts';
 import { Connection, type EventLog, type FrameHandlers } from './connection.ts';
 
 export type { EventLog, FrameHandlers } from './connection.ts';

@@ -27,7 +27,7 @@ export async function bindServer(server: Server, socketPath: string): Promise<Bi
   if (await isListenedOn(socketPath)) {
     throw new PeerError(
       'internal',
-      `Another process listens on ${socketPath}, so no message could reach this peer.`,
+      `Another process listens on ${socketPath}, so nothing could reach this peer.`,
     );
   }
   // Node unlinks the path it bound when it closes, whoever's file is there by then: it is given a name of its
@@ -41,7 +41,7 @@ export async function bindServer(server: Server, socketPath: string): Promise<Bi
     return { unlink: () => unlinkIfOurs(socketPath, inode) };
   } catch (error) {
     server.close();
-    const message = `Cannot listen on ${socketPath}: ${errorMessage(error)}. No message can reach this peer; check the folder.`;
+    const message = `Cannot listen on ${socketPath}: ${errorMessage(error)}. Nothing can reach this peer; check the folder.`;
     throw new PeerError('unsafe-folder', message, { cause: error });
   }
 }
