@@ -1,3 +1,4 @@
+import { errorMessage } from '../errors.ts';
 import type { RequestId } from '../rpc/client.ts';
 import {
   aboutThread,
@@ -5,10 +6,12 @@ import {
   requestResolved,
   settingsUpdated,
   statusChanged,
+  toolItem,
   turnNotification,
   type WireThreadStatus,
 } from '../rpc/protocol.ts';
 import { turnStatus } from './codex-history.ts';
+import type { CodexThreadOptions } from './codex-options.ts';
 import { type ReportedSettings, readSettings } from './codex-rights.ts';
 import type { HarnessEvent, ThreadStatus } from './harness.ts';
 
@@ -21,7 +24,9 @@ export type Notice =
   | { readonly type: 'unloaded' }
   | { readonly type: 'reverted' }
   | { readonly type: 'gone'; readonly cause: string }
-  | { readonly type: 'resolved'; readonly requestId: RequestId };
+  | { readonly type: 'resolved'; readonly requestId: RequestId }
+  /** A call of a dynamic tool is over, whoever answered it. */
+  | { readonly type: 'tool-done'; readonly callId: string; readonly isInterrupted: boolean };
 
 /** Streams and bookkeeping that nobody here reads (`initialize`, `optOutNotificationMethods`). */
 export const UNUSED_NOTIFICATIONS: readonly string[] = [
@@ -51,7 +56,7 @@ export const UNUSED_NOTIFICATIONS: readonly string[] = [
  * Reads one notification for the thread `threadId`; null when it is about another thread (status, archive and
  * revert are broadcast for all of them) or tells us nothing.
  */
-export function readNotice(threadId: string, method: string, params: unknown): Notice | null {
+function readNotice(threadId: string, method: string, params: unknown): Notice | null {
   if (!isAbout(threadId, params)) return null;
   switch (method) {
     case 'thread/status/changed': {
@@ -69,6 +74,12 @@ export function readNotice(threadId: string, method: string, params: unknown): N
       if (item.type !== 'userMessage') return null;
       return event({ type: 'user-item', turnId, clientId: item.clientId ?? null });
     }
+    case 'item/completed': {
+      const done = toolItem.safeParse(params);
+      if (!done.success) return null;
+      const { id, success, contentItems } = done.data.item;
+      return { type: 'tool-done', callId: id, isInterrupted: !success && !contentItems?.length };
+    }
     case 'thread/settings/updated': {
       const { sandboxPolicy, ...settings } = settingsUpdated.parse(params).threadSettings;
       return { type: 'settings', settings: readSettings({ ...settings, sandbox: sandboxPolicy }) };
@@ -85,6 +96,21 @@ export function readNotice(threadId: string, method: string, params: unknown): N
       return { type: 'resolved', requestId: requestResolved.parse(params).requestId };
     default:
       return null;
+  }
+}
+
+/** The same; a notification of a shape we do not know is logged and tells us nothing. */
+export function readableNotice(
+  threadId: string,
+  method: string,
+  params: unknown,
+  log: CodexThreadOptions['log'],
+): Notice | null {
+  try {
+    return readNotice(threadId, method, params);
+  } catch (error) {
+    log.write('notification-unreadable', { method, reason: errorMessage(error) });
+    return null;
   }
 }
 

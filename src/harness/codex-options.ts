@@ -15,10 +15,13 @@ export interface CodexThreadOptions {
     | { readonly kind: 'resume'; readonly id: string }
     | { readonly kind: 'start'; readonly cwd: string };
   readonly asked: AskedSettings;
-  /** Tools of a new thread; an existing one keeps those it was started with (Codex 0.171.0). */
-  readonly dynamicTools?: readonly unknown[];
   /** Before a pane asks, the daemon is told that the thread's folder is trusted. */
   readonly trust?: boolean;
+  /**
+   * Our tools, in the form of `thread/start`: a new thread gets them, an existing one keeps those it was started
+   * with (Codex 0.171.0). Calls of these names are ours to answer on either.
+   */
+  readonly dynamicTools?: readonly { readonly name: string }[];
   /** No pane is attached at first. */
   readonly headless: boolean;
   readonly log: { write(event: string, fields: Record<string, unknown>): void };

@@ -1,14 +1,15 @@
-import { errorMessage, PeerError } from '../errors.ts';
+import { PeerError } from '../errors.ts';
 import { RpcClient, type RpcError, type ServerRequest } from '../rpc/client.ts';
 import { turnStartResponse } from '../rpc/protocol.ts';
 import { openSocket } from '../rpc/socket.ts';
-import { isAbout, type Notice, readNotice } from './codex-events.ts';
+import { isAbout, type Notice, readableNotice } from './codex-events.ts';
 import { classifyStart } from './codex-failure.ts';
 import { newestTurn } from './codex-history.ts';
 import { initialize, repairSettings, resumeThread, rightsTooWide, startThread } from './codex-load.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
 import { ServerRequests } from './codex-requests.ts';
 import type { ReportedSettings } from './codex-rights.ts';
+import { OpenToolCalls } from './codex-tools.ts';
 import { ThreadView } from './codex-view.ts';
 import type { HarnessEvent } from './harness.ts';
 
@@ -34,6 +35,7 @@ export class CodexSession {
   readonly #rpc: RpcClient;
   readonly #requests: ServerRequests;
   readonly view: ThreadView;
+  readonly tools: OpenToolCalls;
   #threadId: string | null = null;
   /** `held`: the person at the pane gave the thread wider rights than asked, so messages wait. */
   #phase: 'loading' | 'ready' | 'held' | 'ending' = 'loading';
@@ -50,6 +52,7 @@ export class CodexSession {
       onClose: () => this.#onClose(),
     });
     this.#requests = new ServerRequests(this.#rpc, owner.isPaneAttached, options.log);
+    this.tools = new OpenToolCalls(this.#rpc, options);
   }
 
   get rpc(): RpcClient {
@@ -166,13 +169,7 @@ export class CodexSession {
 
   #onNotification(method: string, params: unknown): void {
     if (this.#threadId === null) return;
-    let notice: Notice | null;
-    try {
-      notice = readNotice(this.#threadId, method, params);
-    } catch (error) {
-      this.#options.log.write('notification-unreadable', { method, reason: errorMessage(error) });
-      return;
-    }
+    const notice = readableNotice(this.#threadId, method, params, this.#options.log);
     if (notice !== null) this.#onNotice(notice);
   }
 
@@ -203,6 +200,9 @@ export class CodexSession {
       case 'resolved':
         this.#requests.resolved(notice.requestId);
         break;
+      case 'tool-done':
+        for (const ended of this.tools.done(notice)) this.#emit(ended);
+        break;
     }
   }
 
@@ -222,7 +222,10 @@ export class CodexSession {
   }
 
   #onRequest(request: ServerRequest): void {
-    if (this.#threadId !== null && isAbout(this.#threadId, request.params)) this.#requests.add(request);
+    if (this.#threadId === null || !isAbout(this.#threadId, request.params)) return;
+    const call = this.tools.take(request);
+    if (call === null) this.#requests.add(request);
+    else this.#emit(call);
   }
 
   #onClose(): void {

@@ -8,7 +8,7 @@ import { trustFolder } from './codex-load.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
 import { paneCommand } from './codex-pane.ts';
 import { CodexSession, type SessionOwner } from './codex-session.ts';
-import type { HarnessEvent, HarnessThread, PaneCommand, Turn } from './harness.ts';
+import type { HarnessEvent, HarnessThread, PaneCommand, ToolResult, Turn } from './harness.ts';
 
 const UNSUBSCRIBE_MS = 1_000;
 const RELOAD_MS = 100;
@@ -109,6 +109,11 @@ class CodexThread implements HarnessThread, SessionOwner {
     const { rpc, view } = session;
     const hasRested = () => view.hasRested();
     return readTurns({ rpc, threadId: this.id, isLegacy: view.isLegacy, hasRested }, sinceTurnId);
+  }
+
+  /** A call can come before its connection has reported ready. */
+  answerTool(callId: string, result: ToolResult): void {
+    this.#newest?.tools.answer(callId, result);
   }
 
   paneAttached(attached: boolean): void {

@@ -48,7 +48,10 @@ export type StartRefusal =
  * What a harness thread tells its wrapper, in the order of the frames on the wire (responses included):
  * a listener is called synchronously, once per frame.
  */
-export type HarnessEvent =
+export type HarnessEvent = ThreadEvent | ToolEvent;
+
+/** About the thread, its turns and the messages given to it. */
+export type ThreadEvent =
   /** The thread is loaded, its rights are read back and not wider than asked: it may be given messages. */
   | {
       readonly type: 'ready';
@@ -79,6 +82,24 @@ export type HarnessEvent =
   /** The thread or the daemon is gone for good; the peer closes with this cause. */
   | { readonly type: 'gone'; readonly cause: string };
 
+/** About calls of the tools that we serve on this thread. */
+export type ToolEvent =
+  /** The model waits for the result. Comes again with the same id after a reconnect, until it is answered. */
+  | {
+      readonly type: 'tool-call';
+      readonly callId: string;
+      readonly turnId: string;
+      readonly tool: string;
+      readonly arguments: unknown;
+    }
+  /** The call is over without our answer: its turn was interrupted, or another client answered it. */
+  | { readonly type: 'tool-ended'; readonly callId: string };
+
+export interface ToolResult {
+  readonly text: string;
+  readonly success: boolean;
+}
+
 /** `systemError` counts as idle: the next `turn/start` works normally (Codex 0.171.0). */
 export type ThreadStatus =
   | { readonly type: 'idle' }
@@ -103,6 +124,8 @@ export interface HarnessThread {
    * item read. Rejects when they cannot be read now.
    */
   readTurns(sinceTurnId: string | null): Promise<readonly Turn[]>;
+  /** Gives the model the result of a call that is open now; nothing happens when it is not. */
+  answerTool(callId: string, result: ToolResult): void;
   /** Says whether a terminal is attached: then approvals are left to the person there. */
   paneAttached(attached: boolean): void;
   /** Tells the harness that something waits, so that a daemon a person stopped may be started again. */

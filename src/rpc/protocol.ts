@@ -70,6 +70,24 @@ export const itemsPage = z.looseObject({ data: z.array(z.looseObject({ item })),
 export const statusChanged = z.looseObject({ status: threadStatus });
 export const turnNotification = z.looseObject({ turn });
 export const itemNotification = z.looseObject({ turnId: z.string(), item });
+/** `contentItems` is empty when the turn was interrupted (Codex 0.171.0). */
+export const toolItem = z.looseObject({
+  item: z.looseObject({
+    type: z.literal('dynamicToolCall'),
+    id: z.string(),
+    tool: z.string(),
+    success: z.optional(z.nullable(z.boolean())),
+    contentItems: z.optional(z.nullable(z.array(z.unknown()))),
+  }),
+});
+export const toolCall = z.looseObject({
+  turnId: z.string(),
+  callId: z.string(),
+  /** `mcp__<server>` for a tool of an MCP server; a dynamic tool has none. */
+  namespace: z.optional(z.nullable(z.string())),
+  tool: z.string(),
+  arguments: z.unknown(),
+});
 export const settingsUpdated = z.looseObject({
   threadSettings: z.looseObject({
     model: z.optional(z.nullable(z.string())),

@@ -124,6 +124,7 @@ export class Peer {
   }
 
   #onEvent(event: HarnessEvent): void {
+    if (event.type === 'tool-call' || event.type === 'tool-ended') return;
     if (event.type === 'turn-ended') this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: null });
     this.#shell.take(event);
     if (event.type === 'gone') this.#options.onGone(event.cause);

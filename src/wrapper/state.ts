@@ -1,5 +1,5 @@
 import type { Priority } from '../frames/message.ts';
-import type { HarnessEvent, ThreadSettings, ThreadStatus, Turn } from '../harness/harness.ts';
+import type { ThreadEvent, ThreadSettings, ThreadStatus, Turn } from '../harness/harness.ts';
 import type { Waiting } from '../queue/order.ts';
 import type { Outcome } from '../store/record.ts';
 
@@ -64,7 +64,7 @@ export interface ReadBasis {
 export type Timer = 'recovery' | 'absence' | 'retry' | 'idle-read' | 'read-again';
 
 export type Event =
-  | HarnessEvent
+  | ThreadEvent
   | { readonly type: 'message'; readonly id: string; readonly priority: Priority; readonly bytes: number }
   | { readonly type: 'read'; readonly basis: ReadBasis; readonly turns: readonly Turn[] }
   | { readonly type: 'read-failed'; readonly basis: ReadBasis }

@@ -1,4 +1,4 @@
-import type { HarnessEvent, Item, Turn, TurnStatus } from '../../src/harness/harness.ts';
+import type { Item, ThreadEvent, Turn, TurnStatus } from '../../src/harness/harness.ts';
 import type { Outcome } from '../../src/store/record.ts';
 import { type Effect, type Event, initialState, type State, type Timer } from '../../src/wrapper/state.ts';
 import { step } from '../../src/wrapper/step.ts';
@@ -30,7 +30,7 @@ export class World {
   isSteerable = true;
   #ids = 0;
   #requests: string[] = [];
-  #frames: HarnessEvent[] = [];
+  #frames: ThreadEvent[] = [];
   #behindTool: string[] = [];
   #reads: Read[] = [];
   #recoverable: TruthTurn | null = null;
@@ -270,7 +270,7 @@ export class World {
     }
   }
 
-  #notify(event: HarnessEvent): void {
+  #notify(event: ThreadEvent): void {
     if (this.isConnected) this.#frames.push(event);
   }
 
