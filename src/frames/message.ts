@@ -14,6 +14,8 @@ export interface PeerMark {
   readonly in_reply_to?: string;
   /** The outcome word of that message. */
   readonly outcome?: string;
+  /** Its sender's turn stands still until the answer: two who did that to each other would wait for ever. */
+  readonly ask?: true;
 }
 
 /** What a `user` frame says. Nothing in it is verified: every string is the sender's own claim. */

@@ -25,6 +25,7 @@ const markSchema = z.looseObject({
   kind: z.catch(z.enum(['message', 'answer', 'note']), 'note'),
   in_reply_to: idOrNull,
   outcome: text,
+  ask: z.catch(z.boolean(), false),
 });
 
 const typedSchema = z.looseObject({ type: text, action: text });
@@ -103,11 +104,12 @@ function parseUser(value: unknown): Frame {
   };
 }
 
-function toMark({ kind, in_reply_to, outcome }: z.infer<typeof markSchema>): PeerMark {
+function toMark({ kind, in_reply_to, outcome, ask }: z.infer<typeof markSchema>): PeerMark {
   return {
     kind,
     ...(in_reply_to === null ? {} : { in_reply_to }),
     ...(outcome === null ? {} : { outcome }),
+    ...(ask ? { ask } : {}),
   };
 }
 

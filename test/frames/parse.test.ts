@@ -134,6 +134,13 @@ describe('a message', () => {
     });
   });
 
+  it('tells by its mark that its sender stands still until the answer', () => {
+    const markOf = (ask: unknown) =>
+      messageOf(parseFrame(brief({ peerwire: { kind: 'message', ask } }))).mark;
+    expect(markOf(true)).toEqual({ kind: 'message', ask: true });
+    expect([markOf(false), markOf('yes'), markOf(undefined)]).toEqual(Array(3).fill({ kind: 'message' }));
+  });
+
   it('with a kind of mark we do not know is a note, so that nobody answers it by itself', () => {
     expect(messageOf(parseFrame(brief({ peerwire: { kind: 'poke' } }))).mark).toEqual({ kind: 'note' });
     expect(messageOf(parseFrame(brief({ peerwire: 'answer' }))).mark).toBeNull();
