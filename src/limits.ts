@@ -16,6 +16,13 @@ export const LIMITS = {
   subscriptions: 32,
   subscriptionsPerPid: 4,
   subscriptionMs: 12 * 60 * 60 * 1000,
+  /** Questions of the peer's own tool `ask` that wait at once, and the longest deadline of one. */
+  openAsks: 32,
+  askDeadlineSeconds: 12 * 60 * 60,
+  /** Results of tool calls that are kept for a call that comes again. */
+  toolCalls: 256,
+  /** Lines about its own messages that a peer is told with the next message. */
+  newsLines: 20,
   /** (from, msg_id) pairs remembered against replays. */
   replayWindow: 1_024,
   /** A connection that completes no line for this long is closed. */
@@ -32,6 +39,11 @@ export const LIMITS = {
   pacedRecipients: 1_024,
   /** Connections one peer serves at once. */
   connections: 256,
+  /** One line on a control socket; a tool call's text of the longest message, escaped, fits. */
+  controlLineChars: 8 * 1_048_576,
+  /** Connections to one peer's control socket, and calls open on one of them. */
+  controlConnections: 64,
+  controlCalls: 32,
   /** Hop-chain entries carried at most (Claude Code 2.1.332 drops 29). */
   hopEntries: 28,
   /** A chain that holds our own token this often is a loop. */

@@ -30,11 +30,13 @@ export class OpenToolCalls {
     return { type: 'tool-call', callId, turnId, tool, arguments: call.data.arguments };
   }
 
-  answer(callId: string, { text, success }: ToolResult): void {
+  /** False when the call is not open on this connection. */
+  answer(callId: string, { text, success }: ToolResult): boolean {
     const id = this.#open.get(callId);
-    if (id === undefined) return;
+    if (id === undefined || this.#rpc.isClosed) return false;
     this.#open.delete(callId);
     this.#rpc.reply(id, { contentItems: [{ type: 'inputText', text }], success });
+    return true;
   }
 
   /** A call is over; nothing is to be told when we answered it, or it never was ours. */

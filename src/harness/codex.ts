@@ -112,8 +112,8 @@ class CodexThread implements HarnessThread, SessionOwner {
   }
 
   /** A call can come before its connection has reported ready. */
-  answerTool(callId: string, result: ToolResult): void {
-    this.#newest?.tools.answer(callId, result);
+  answerTool(callId: string, result: ToolResult): boolean {
+    return this.#newest?.tools.answer(callId, result) ?? false;
   }
 
   paneAttached(attached: boolean): void {

@@ -124,8 +124,8 @@ export interface HarnessThread {
    * item read. Rejects when they cannot be read now.
    */
   readTurns(sinceTurnId: string | null): Promise<readonly Turn[]>;
-  /** Gives the model the result of a call that is open now; nothing happens when it is not. */
-  answerTool(callId: string, result: ToolResult): void;
+  /** Gives the model the result of a call that is open now; false, and nothing happens, when it is not. */
+  answerTool(callId: string, result: ToolResult): boolean;
   /** Says whether a terminal is attached: then approvals are left to the person there. */
   paneAttached(attached: boolean): void;
   /** Tells the harness that something waits, so that a daemon a person stopped may be started again. */

@@ -58,9 +58,9 @@ describe('a call of a tool of ours', () => {
       tool: 'ask',
       arguments: { to: 'B' },
     });
-    thread.answerTool('c1', { text: 'yes', success: true });
-    thread.answerTool('c1', { text: 'no', success: true });
-    thread.answerTool('never called', { text: 'no', success: true });
+    expect(thread.answerTool('c1', { text: 'yes', success: true })).toBe(true);
+    expect(thread.answerTool('c1', { text: 'no', success: true })).toBe(false);
+    expect(thread.answerTool('never called', { text: 'no', success: true })).toBe(false);
     expect(await answers()).toEqual([[0, result('yes')]]);
   });
 
@@ -80,7 +80,7 @@ describe('a call of a tool of ours', () => {
     await codex.heard('tool-call');
     codex.server.drop();
     await codex.heard('ready', 2);
-    thread.answerTool('c1', { text: 'to nobody', success: true });
+    expect(thread.answerTool('c1', { text: 'to nobody', success: true })).toBe(false);
     call(0);
     await codex.heard('tool-call', 2);
     thread.answerTool('c1', { text: 'late', success: false });
