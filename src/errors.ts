@@ -51,6 +51,8 @@ const ERROR_EXIT = {
 
 export type ErrorWord = keyof typeof ERROR_EXIT;
 
+export const ERROR_WORDS = Object.keys(ERROR_EXIT) as readonly ErrorWord[];
+
 /**
  * A failure of ours that a person may see. The message says in one or two lines what happened,
  * what it means for their message, and what to do next; it never holds a token.

@@ -21,6 +21,8 @@ export const LIMITS = {
   askDeadlineSeconds: 12 * 60 * 60,
   /** Results of tool calls that are kept for a call that comes again. */
   toolCalls: 256,
+  /** Idle notices that a peer waits for itself. */
+  ownSubscriptions: 256,
   /** Lines about its own messages that a peer is told with the next message. */
   newsLines: 20,
   /** (from, msg_id) pairs remembered against replays. */
