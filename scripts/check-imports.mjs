@@ -14,8 +14,12 @@ const ROWS = [
   ['os'],
 ];
 
-/** The imports allowed within one row. A message (frames) is what a queue orders and a store records. */
+/**
+ * The imports allowed within one row. A message (frames) is what a queue orders and a store records; a wrapper serves
+ * the tools.
+ */
 const WITHIN_ROW = [
+  'wrapper→tools',
   'harness→queue',
   'harness→frames',
   'harness→registry',

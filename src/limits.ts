@@ -25,6 +25,8 @@ export const LIMITS = {
   ownSubscriptions: 256,
   /** Lines about its own messages that a peer is told with the next message. */
   newsLines: 20,
+  /** Characters that those may take in front of it. */
+  newsChars: 40_000,
   /** (from, msg_id) pairs remembered against replays. */
   replayWindow: 1_024,
   /** A connection that completes no line for this long is closed. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { EXIT } from '../errors.ts';
 import type { Priority } from '../frames/message.ts';
+import { isWrapped } from '../registry/kind.ts';
 import { type Asked, shortId } from './ending.ts';
 import { exchange } from './exchange.ts';
 import { Interrupted, interruptible } from './interrupt.ts';
 import { type Io, print, say } from './io.ts';
-import { isWrapped } from './kind.ts';
 import { findTarget } from './target.ts';
 import { messageText } from './text.ts';
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, errorCode, PeerError } from '../errors.ts';
 import { isSameProcess, pidDomain } from '../os/proc.ts';
 import { findPeer } from '../registry/find.ts';
+import { isWrapped } from '../registry/kind.ts';
 import { liveRows } from '../registry/live.ts';
 import { sameName } from '../registry/names.ts';
 import { places } from '../registry/places.ts';
@@ -9,7 +10,6 @@ import type { Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
 import { closeWindow } from '../wrapper/window.ts';
 import { type Io, print } from './io.ts';
-import { isWrapped } from './kind.ts';
 
 const CLOSE_MS = 8_000;
 const POLL_MS = 50;

@@ -1,11 +1,11 @@
 import { EXIT } from '../errors.ts';
 import { forTerminal } from '../os/terminal.ts';
+import { harnessOf } from '../registry/kind.ts';
 import { isReachable, liveRows } from '../registry/live.ts';
 import { places } from '../registry/places.ts';
 import { isListed, isOpening, type Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
 import { type Io, say } from './io.ts';
-import { harnessOf } from './kind.ts';
 import { table } from './table.ts';
 
 /** One element of `peer list --json`; strings are the peer's own words, unescaped. */
@@ -20,6 +20,8 @@ export interface ListedPeer {
   /** Where in tmux, `<session>:@<window>.%<pane>`. */
   readonly place: string | null;
   readonly pid: number;
+  /** How a Codex peer has tools of its own to message others: given to its thread at the start, or not at all. */
+  readonly tools: string | null;
   /** Its process is not stopped and its socket takes connections. */
   readonly reachable: boolean;
 }
@@ -66,6 +68,7 @@ async function listed(row: Row): Promise<ListedPeer> {
     model: row.model ?? null,
     place: row.tmux ?? null,
     pid: row.pid,
+    tools: row.tools ?? null,
     reachable: await isReachable(row),
   };
 }

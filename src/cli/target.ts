@@ -1,9 +1,9 @@
 import { PeerError } from '../errors.ts';
 import { findPeer } from '../registry/find.ts';
+import { harnessOf } from '../registry/kind.ts';
 import { isReachable, liveRows } from '../registry/live.ts';
 import { type Places, places } from '../registry/places.ts';
 import { isListed, type Row, whereIs } from '../registry/row.ts';
-import { harnessOf } from './kind.ts';
 
 /** A peer that takes messages now, and what stands around it. */
 export interface Target {

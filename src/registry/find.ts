@@ -6,25 +6,25 @@ import { isListed, isOpening, type Row, whereIs } from './row.ts';
 /**
  * The one peer somebody means: by name (without case), or by pid where a name is shared. Never a guess. A peer
  * that is still opening is found only when none that serves is meant.
+ * @param hint what to do when nobody has a name like it
  * @throws PeerError `no-such-peer` with near names, `ambiguous-peer` with every candidate's pid and place.
  */
-export function findPeer(rows: readonly Row[], name: string): Row {
+export function findPeer(rows: readonly Row[], name: string, hint = '`peer list` shows who is there.'): Row {
   const known = rows.filter((row) => isListed(row) || isOpening(row));
   const listed = known.filter(isListed);
   const byName = (row: Row) => sameName(row.name, name);
   const byPid = (row: Row) => String(row.pid) === name;
   const found = [listed.filter(byName), known.filter(byName), known.filter(byPid)].find(isNotEmpty) ?? [];
   const [first, second] = found;
-  if (first === undefined) throw noSuchPeer(known, name);
+  if (first === undefined) throw noSuchPeer(known, name, hint);
   if (second !== undefined) throw ambiguous(found, name);
   return first;
 }
 
-function noSuchPeer(rows: readonly Row[], name: string): PeerError {
+function noSuchPeer(rows: readonly Row[], name: string, hint: string): PeerError {
   const near = [...new Set(rows.map((row) => row.name))].filter((other) => isNear(other, name)).slice(0, 3);
-  const hint =
-    near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : '`peer list` shows who is there.';
-  return new PeerError('no-such-peer', `No peer named ${quoted(name)} is running; nothing was sent. ${hint}`);
+  const next = near.length > 0 ? `Did you mean ${near.map(quoted).join(' or ')}?` : hint;
+  return new PeerError('no-such-peer', `No peer named ${quoted(name)} is running; nothing was sent. ${next}`);
 }
 
 function ambiguous(rows: readonly Row[], name: string): PeerError {

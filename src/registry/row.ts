@@ -35,6 +35,7 @@ const FIELDS = {
   model: isText,
   effort: isText,
   tmuxSocket: isText,
+  tools: isText,
 };
 
 type Known = {

@@ -8,7 +8,8 @@ export interface Message {
   readonly msgId: string | null;
   readonly text: string;
   readonly priority: Priority;
-  readonly mark: 'message' | 'answer' | 'note' | null;
+  /** `notice` is our own word to the model about its messages; it comes from nobody. */
+  readonly mark: 'message' | 'answer' | 'note' | 'notice' | null;
   readonly inReplyTo: string | null;
   readonly hopChain: readonly string[];
   readonly sender: Sender;
@@ -47,6 +48,11 @@ export type NoAnswerReason = 'interrupted' | 'failed' | 'usage-limit' | 'no-fina
 
 /** What became of telling the sender. */
 export type Delivery = 'none' | 'written' | 'not-sent' | 'maybe-written' | ReceiptStatus;
+
+/** What is known at the end of a write; a receipt may say more later. */
+export type Written =
+  | { readonly delivery: 'written' }
+  | { readonly delivery: 'not-sent' | 'maybe-written'; readonly reason: string };
 
 /**
  * The record behind the promise: each step of a message is written here before the world sees it, in the order

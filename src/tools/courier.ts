@@ -1,5 +1,5 @@
 import type { ReceiptStatus } from '../frames/message.ts';
-import type { ReplyAddress } from '../store/record.ts';
+import type { ReplyAddress, Written } from '../store/record.ts';
 
 /** Another session that can be messaged, as the registry knows it at this moment. */
 export interface Agent {
@@ -38,10 +38,6 @@ export type Word =
   | { readonly type: 'gone' }
   /** Only of an `ask`: the other side asked us at the same moment. */
   | { readonly type: 'crossed' };
-
-export type Written =
-  | { readonly delivery: 'written' }
-  | { readonly delivery: 'not-sent' | 'maybe-written'; readonly reason: string };
 
 /** A message on its way. */
 export interface Sent {

@@ -9,6 +9,7 @@ const NAME_CHARS = 64;
  * whether an answer goes back, then the text unchanged. Foreign strings in the header are one line without quotes.
  */
 export function framed(message: Message, body: string = message.text): string {
+  if (message.mark === 'notice') return body;
   return `${header(message)}\n\n${body}`;
 }
 
@@ -34,7 +35,8 @@ const KINDS = {
   script: 'a script',
 } as const;
 
-function senderLabel(sender: Sender): string {
+/** Who wrote a message, in words. */
+export function senderLabel(sender: Sender): string {
   const kind = KINDS[sender.kind];
   const name = oneLine(sender.name, NAME_CHARS).replaceAll('"', '').trim();
   return name === '' ? kind : `${kind} "${name}"`;
@@ -45,6 +47,7 @@ export function shortId(message: Pick<Message, 'id' | 'msgId'>): string {
   return shortOf(message.msgId ?? message.id);
 }
 
-function shortOf(id: string): string {
+/** What people and models are shown of an id. */
+export function shortOf(id: string): string {
   return id.replace(/[^0-9A-Za-z-]/g, '').slice(0, 8);
 }

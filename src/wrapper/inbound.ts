@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { isLoop } from '../frames/hops.ts';
-import type { InboundControl, InboundMessage, ReceiptStatus } from '../frames/message.ts';
+import type { InboundControl, InboundMessage, PeerMark } from '../frames/message.ts';
 import { controlFrame } from '../frames/send.ts';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
@@ -11,6 +11,11 @@ import type { Message } from '../store/record.ts';
 import type { Outbox } from './outbox.ts';
 import { type Connecting, verify } from './verify.ts';
 
+/** What another peer says became of messages of ours. */
+export type Receipt = InboundControl & { readonly action: 'peer_message_status' };
+/** Another peer is idle, as we asked to be told. */
+export type IdleNotice = InboundControl & { readonly action: 'peer_idle_notice' };
+
 export interface InboundOptions {
   /** Our own socket, from which receipts are sent. */
   readonly socketPath: string;
@@ -19,8 +24,11 @@ export interface InboundOptions {
   readonly outbox: Outbox;
   readonly log: Log;
   readonly receive: (message: Message) => void;
+  /** True when somebody here waits for just this message, which then starts no turn. */
+  readonly takes: (message: Message, mark: PeerMark | null, from: Connecting) => boolean;
   readonly subscribe: (subscription: Subscription) => void;
-  readonly onReceipt: (status: ReceiptStatus, msgIds: readonly string[], dropReason: string | null) => void;
+  readonly onReceipt: (receipt: Receipt) => void;
+  readonly onIdleNotice: (notice: IdleNotice) => void;
 }
 
 /** What comes in on our socket, from whomever: verified, then recorded, subscribed, or refused and logged. */
@@ -33,13 +41,13 @@ export class Inbound {
 
   /** A message whose auth line was right. */
   async message(frame: InboundMessage, connecting: Connecting | null): Promise<void> {
-    const { replay, hopToken, receive, log } = this.#options;
+    const { replay, hopToken, receive, takes, log } = this.#options;
     const verified = await verify(frame.from, connecting);
     if ('refusal' in verified) return this.refuse(frame.msgId, connecting, verified.refusal);
     const loop = isLoop(frame.hopChain, hopToken);
     if (loop !== null) return this.#drop(frame.msgId, connecting, loop, 'the conversation goes in circles');
     if (replay.isReplay(frame.from, frame.msgId)) return log.write('replay', { msgId: frame.msgId });
-    receive({
+    const message: Message = {
       id: randomUUID(),
       msgId: frame.msgId,
       text: frame.text,
@@ -48,7 +56,8 @@ export class Inbound {
       inReplyTo: frame.mark?.in_reply_to ?? null,
       hopChain: frame.hopChain,
       sender: verified.sender,
-    });
+    };
+    if (connecting === null || !takes(message, frame.mark, connecting)) receive(message);
     replay.remember(frame.from, frame.msgId);
   }
 
@@ -68,15 +77,16 @@ export class Inbound {
   }
 
   async control(control: InboundControl, connecting: Connecting | null): Promise<void> {
-    const { log, onReceipt } = this.#options;
+    const { log, onReceipt, onIdleNotice } = this.#options;
     switch (control.action) {
       case 'notify_when_idle':
         return this.#subscription(control, connecting);
       case 'peer_message_status':
         log.write('receipt', { status: control.status, msgIds: control.msgIds, reason: control.reason });
-        return onReceipt(control.status, control.msgIds, control.dropReason);
+        return onReceipt(control);
       case 'peer_idle_notice':
-        return log.write('idle-notice', { origMsgId: control.origMsgId, state: control.state });
+        log.write('idle-notice', { origMsgId: control.origMsgId, state: control.state });
+        return onIdleNotice(control);
       case 'rename':
         return log.write('refused', {
           action: 'rename',
@@ -106,7 +116,7 @@ export class Inbound {
   }
 
   /** Receipts go to the row of the process that connected, and only if it listens there: never to a foreign `from`. */
-  async #receipt(msgId: string | null, connecting: Connecting | null, about: Receipt): Promise<void> {
+  async #receipt(msgId: string | null, connecting: Connecting | null, about: OwnReceipt): Promise<void> {
     const socketPath = connecting?.row?.messagingSocketPath;
     if (msgId === null || connecting === null || socketPath === undefined) return;
     if ((await listenerOf(socketPath))?.pid !== connecting.pid) return;
@@ -122,7 +132,7 @@ export class Inbound {
   }
 }
 
-interface Receipt {
+interface OwnReceipt {
   readonly status: 'refused' | 'dropped';
   readonly reason: string;
   readonly dropReason?: string;

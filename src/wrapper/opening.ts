@@ -18,11 +18,13 @@ import { Publication } from '../registry/publish.ts';
 import { BRIDGE, type Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
 import { recordedThread, recordThread } from '../registry/thread-file.ts';
+import { TOOLS } from '../tools/definitions.ts';
 import { VERSION } from '../version.ts';
 import type { End } from './end.ts';
 import type { OpenOptions } from './options.ts';
 import { Peer } from './peer.ts';
 import type { Terminal } from './terminal.ts';
+import { noteTools, type ThreadTools, toolsOf } from './thread-tools.ts';
 
 /** A peer that serves, and what a person is told about it. */
 export interface OpenPeer {
@@ -69,6 +71,8 @@ export async function open(
   const thread = await openThread(options, threadId, log, end.signal);
   disposer.defer('thread', () => thread.close());
   if (thread.id !== recorded) recordThread(at.threadsDir, name, thread.id);
+  if (threadId === null) noteTools(env, thread.id);
+  const tools = toolsOf(env, thread.id);
 
   const peer = new Peer({
     name,
@@ -84,10 +88,10 @@ export async function open(
   });
   disposer.defer('socket', () => peer.close());
   disposer.defer('pane', () => terminal.end());
-  await serve(peer, publication, thread, at);
+  await serve(peer, publication, thread, tools, at);
   disposer.defer('open messages', () => peer.settle());
   disposer.defer('row', () => publication.withdrawRow());
-  log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version });
+  log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version, tools });
   return {
     peer,
     thread,
@@ -130,6 +134,7 @@ function openThread(
       ...(cwd === undefined ? {} : { cwd }),
     },
     trust,
+    dynamicTools: TOOLS.map((tool) => ({ type: 'function', ...tool })),
     headless,
     log,
     signal,
@@ -142,7 +147,13 @@ function held(name: string, receiver: string): string {
 }
 
 /** Binds the socket, makes sure that it answers, and only then offers it in the row. */
-async function serve(peer: Peer, publication: Publication, thread: HarnessThread, at: Places): Promise<void> {
+async function serve(
+  peer: Peer,
+  publication: Publication,
+  thread: HarnessThread,
+  tools: ThreadTools,
+  at: Places,
+): Promise<void> {
   const path = socketPath(at, publication.row.pid);
   await peer.serve();
   if ((await probe(path)) !== 'accepts') {
@@ -155,6 +166,7 @@ async function serve(peer: Peer, publication: Publication, thread: HarnessThread
     state: undefined,
     sessionId: thread.id,
     version: thread.version,
+    tools,
     messagingSocketPath: path,
   });
   peer.publish(publication);

@@ -7,7 +7,7 @@ import { listenerOf } from '../os/peer-credentials.ts';
 import { processStart } from '../os/proc.ts';
 import { readToken } from '../registry/key.ts';
 import { liveRows } from '../registry/live.ts';
-import type { Delivery, ReplyAddress } from '../store/record.ts';
+import type { Delivery, ReplyAddress, Written } from '../store/record.ts';
 
 export interface OutboxOptions {
   readonly sessionsDir: string;
@@ -34,7 +34,12 @@ export class Outbox {
    * Writes one frame to a process, after everything before it to the same one. Who is there is looked up at the
    * moment of the write. Never rejects.
    */
-  send(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
+  async send(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
+    return (await this.write(to, frame)).delivery;
+  }
+
+  /** The same, and says why it was not written. */
+  write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Written> {
     const before = this.#lines.get(to.socketPath) ?? Promise.resolve();
     const sent = before.then(() => this.#write(to, frame));
     this.#lines.set(to.socketPath, sent);
@@ -49,18 +54,20 @@ export class Outbox {
     while (this.#lines.size > 0) await Promise.all(this.#lines.values());
   }
 
-  async #write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
+  async #write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Written> {
     const { sessionsDir, log, signal } = this.#options;
     try {
       if (frame.type === 'user') await this.#itsTurn(to.socketPath);
       const target = await whereNow(to, sessionsDir);
       if (target === null) throw new PeerError('not-sent', 'The process is gone.');
-      return await sendFrame({ socketPath: target, token: readToken(sessionsDir, target), frame, signal });
+      await sendFrame({ socketPath: target, token: readToken(sessionsDir, target), frame, signal });
+      return { delivery: 'written' };
     } catch (error) {
       const isUnclear = error instanceof PeerError && error.word === 'maybe-written';
       const delivery = isUnclear ? 'maybe-written' : 'not-sent';
-      log.write('write-failed', { msgId: frame.msg_id, delivery, error: errorMessage(error) });
-      return delivery;
+      const reason = errorMessage(error);
+      log.write('write-failed', { msgId: frame.msg_id, delivery, error: reason });
+      return { delivery, reason };
     }
   }
 

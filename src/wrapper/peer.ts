@@ -18,6 +18,7 @@ import { rowStatus } from './row-status.ts';
 import { Shell } from './shell.ts';
 import { excerpt, spill } from './spill.ts';
 import type { State } from './state.ts';
+import { ToolCalls } from './tool-calls.ts';
 import { identify } from './verify.ts';
 
 /** Senders and subscribers of a closing peer are told within this time. */
@@ -48,6 +49,7 @@ export class Peer {
   readonly #replies: Replies;
   readonly #notices: IdleNotices;
   readonly #inbound: Inbound;
+  readonly #tools: ToolCalls;
   #publication: Publication | null = null;
   #server: FrameServer | null = null;
 
@@ -70,9 +72,20 @@ export class Peer {
       thread,
       record: this.#record,
       log,
-      frame: (message) => this.#frame(message),
+      frame: (message) => this.#tools.withNews(message, this.#frame(message)),
       onOutcome: (message, outcome) => this.#onOutcome(message, outcome),
       onState: (state) => this.#onState(state),
+    });
+    this.#tools = new ToolCalls({
+      ...own,
+      name,
+      sessionsDir,
+      outbox: this.#outbox,
+      log,
+      thread,
+      state: () => this.#shell.state,
+      message: (id) => this.#record.message(id),
+      receive: (message) => this.#shell.receive(message),
     });
     this.#inbound = new Inbound({
       ...own,
@@ -81,7 +94,12 @@ export class Peer {
       log,
       receive: (message) => this.#shell.receive(message),
       subscribe: (subscription) => this.#notices.subscribe(subscription),
-      onReceipt: (status, msgIds, dropReason) => this.#replies.receipt(status, msgIds, dropReason),
+      takes: (message, mark, from) => this.#tools.takes(message, mark, from),
+      onReceipt: (receipt) => {
+        this.#replies.receipt(receipt.status, receipt.msgIds, receipt.dropReason);
+        this.#tools.onReceipt(receipt);
+      },
+      onIdleNotice: (notice) => this.#tools.onIdleNotice(notice),
     });
     thread.listen((event) => this.#onEvent(event));
   }
@@ -110,6 +128,7 @@ export class Peer {
 
   /** Gives every open message its outcome and tells senders and subscribers, while the socket vouches for us. */
   async settle(): Promise<void> {
+    this.#tools.close();
     this.#shell.close();
     this.#notices.close();
     const timer = setTimeout(() => this.#ending.abort(), TELL_MS);
@@ -124,7 +143,8 @@ export class Peer {
   }
 
   #onEvent(event: HarnessEvent): void {
-    if (event.type === 'tool-call' || event.type === 'tool-ended') return;
+    if (event.type === 'tool-call' || event.type === 'tool-ended') return this.#tools.onEvent(event);
+    if (event.type === 'disconnected') this.#tools.onDisconnected();
     if (event.type === 'turn-ended') this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: null });
     this.#shell.take(event);
     if (event.type === 'gone') this.#options.onGone(event.cause);
@@ -132,6 +152,7 @@ export class Peer {
 
   #onOutcome(message: Message, outcome: Outcome): void {
     this.#replies.tell(message, outcome);
+    this.#tools.onOutcome(message);
     if (outcome.state === 'answered') {
       this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: outcome.text });
     }
@@ -149,6 +170,7 @@ export class Peer {
         : { model: settings.model ?? undefined, effort: settings.effort ?? undefined, cwd: settings.cwd }),
     });
     this.#notices.changed();
+    this.#tools.onState();
   }
 
   #isQuiet(): boolean {

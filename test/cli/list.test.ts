@@ -23,6 +23,7 @@ test('--json has exactly these keys, for a Codex peer and a Claude Code session'
     status: 'waiting',
     waitingFor: 'permission prompt',
     tmux: 'main:@1.%1',
+    tools: 'dynamic',
   };
   const sol = world.own(await ScriptPeer.spawn({ env: world.env, name: 'Sol', row: wrapped }));
   const claude = { cwd: '/srv', status: 'idle', tmux: null };
@@ -39,6 +40,7 @@ test('--json has exactly these keys, for a Codex peer and a Claude Code session'
       model: null,
       place: null,
       pid: alpha.pid,
+      tools: null,
       reachable: true,
     },
     {
@@ -50,6 +52,7 @@ test('--json has exactly these keys, for a Codex peer and a Claude Code session'
       model: 'gpt-9',
       place: 'main:@1.%1',
       pid: sol.pid,
+      tools: 'dynamic',
       reachable: true,
     },
   ]);

@@ -1,5 +1,6 @@
 import { PeerError } from '../../src/errors.ts';
-import type { Agent, Courier, Outgoing, Sent, Word, Written } from '../../src/tools/courier.ts';
+import type { Written } from '../../src/store/record.ts';
+import type { Agent, Courier, Outgoing, Sent, Word } from '../../src/tools/courier.ts';
 
 export function agent(name: string, pid = 100, changed: Partial<Agent> = {}): Agent {
   return {

@@ -1,4 +1,4 @@
-import { BRIDGE, GUEST_ENTRYPOINT, type Row } from '../registry/row.ts';
+import { BRIDGE, GUEST_ENTRYPOINT, type Row } from './row.ts';
 
 /** Whose row it is: a session of that harness, or a `peer` command that waits for an answer. */
 export function harnessOf(row: Row): 'codex' | 'claude' | 'cli' {
