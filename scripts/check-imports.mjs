@@ -16,10 +16,12 @@ const ROWS = [
 
 /**
  * The imports allowed within one row. A message (frames) is what a queue orders and a store records; a wrapper serves
- * the tools.
+ * the tools and a control socket; a way in (mcp) is also a command.
  */
 const WITHIN_ROW = [
+  'cli→mcp',
   'wrapper→tools',
+  'wrapper→control',
   'harness→queue',
   'harness→frames',
   'harness→registry',

@@ -12,6 +12,7 @@ export function commands(io: Io, ends: Ends): Command[] {
     ask(io, ends),
     open(io, ends),
     close(io, ends),
+    mcp(io, ends),
     demo(io, ends),
     version(io, ends),
   ];
@@ -80,6 +81,13 @@ function close(io: Io, ends: Ends): Command {
   ])
     .addArgument(nameArgument())
     .action(async (name) => ends(await (await import('./close.ts')).close(name, io)));
+}
+
+function mcp(io: Io, ends: Ends): Command {
+  return described('mcp', 'Serve the tools of a peer over MCP, to the agent that started this.', [
+    'codex mcp add peer -- peer mcp',
+    'codex mcp add peer --env CLAUDE_CONFIG_DIR="$HOME/.claude-work" -- peer mcp',
+  ]).action(async () => ends(await (await import('../mcp/main.ts')).serveMcp(io)));
 }
 
 function demo(io: Io, ends: Ends): Command {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { errorCode, errorMessage, PeerError } from '../errors.ts';
 import { LineSplitter } from '../frames/lines.ts';
+import type { ToolResult } from '../harness/harness.ts';
 import { LIMITS } from '../limits.ts';
 import {
   type ControlRequest,
@@ -18,7 +19,7 @@ export interface ControlLog {
 export interface ControlHandlers {
   status(): ControlResult<'status'>;
   /** May take as long as an answer takes. The signal aborts when the caller has given up. */
-  tool(params: ToolParams, signal: AbortSignal): Promise<ControlResult<'tool'>>;
+  tool(params: ToolParams, signal: AbortSignal): Promise<ToolResult>;
 }
 
 export interface ConnectionOptions {

@@ -20,6 +20,7 @@ import { sweep } from '../registry/sweep.ts';
 import { recordedThread, recordThread } from '../registry/thread-file.ts';
 import { TOOLS } from '../tools/definitions.ts';
 import { VERSION } from '../version.ts';
+import { openControl } from './control.ts';
 import type { End } from './end.ts';
 import type { OpenOptions } from './options.ts';
 import { Peer } from './peer.ts';
@@ -88,6 +89,8 @@ export async function open(
   });
   disposer.defer('socket', () => peer.close());
   disposer.defer('pane', () => terminal.end());
+  const control = await openControl(peer, log);
+  disposer.defer('control', () => control.close());
   await serve(peer, publication, thread, tools, at);
   disposer.defer('open messages', () => peer.settle());
   disposer.defer('row', () => publication.withdrawRow());

@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import type { ControlResult, ToolParams } from '../control/protocol.ts';
+import { PeerError } from '../errors.ts';
 import { hopToken } from '../frames/hops.ts';
 import type { FromMode } from '../frames/message.ts';
 import { Pace } from '../frames/pace.ts';
 import { type FrameServer, serveFrames } from '../frames/serve.ts';
-import type { HarnessEvent, HarnessThread, ThreadSettings } from '../harness/harness.ts';
+import type { HarnessEvent, HarnessThread, ThreadSettings, ToolResult } from '../harness/harness.ts';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import { ReplayWindow } from '../queue/replay.ts';
@@ -124,6 +127,22 @@ export class Peer {
   publish(publication: Publication): void {
     this.#publication = publication;
     this.#onState(this.#shell.state);
+  }
+
+  status(): ControlResult<'status'> {
+    const { name, thread } = this.#options;
+    const { phase, queue, claims } = this.#shell.state;
+    return { name, threadId: thread.id, state: phase, queued: queue.length, claims: claims.length };
+  }
+
+  /** A tool call of the thread's model that came through a process of ours. Rejects when the signal aborts. */
+  async toolCall({ threadId, tool, ...call }: ToolParams, signal: AbortSignal): Promise<ToolResult> {
+    const { name, thread } = this.#options;
+    if (threadId !== thread.id) {
+      throw new PeerError('refused', `Nothing was done: ${name} serves another thread.`);
+    }
+    const { callId = randomUUID(), turnId = this.#shell.state.newestTurnId ?? '' } = call;
+    return this.#tools.fromControl({ callId, turnId, tool, arguments: call.arguments }, signal);
   }
 
   /** Gives every open message its outcome and tells senders and subscribers, while the socket vouches for us. */

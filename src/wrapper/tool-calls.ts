@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { PeerMark } from '../frames/message.ts';
-import type { HarnessThread, ToolEvent } from '../harness/harness.ts';
+import type { HarnessThread, ToolEvent, ToolResult } from '../harness/harness.ts';
 import type { Message } from '../store/record.ts';
-import { Tools } from '../tools/call.ts';
+import { type ToolCall, Tools } from '../tools/call.ts';
 import type { Agent, Courier } from '../tools/courier.ts';
 import { agents, type FoundAgent, findAgent } from './agents.ts';
+import { ControlCalls } from './control-calls.ts';
 import { senderLabel } from './framing.ts';
 import type { IdleNotice, Receipt } from './inbound.ts';
 import { News } from './news.ts';
@@ -26,6 +27,7 @@ export class ToolCalls {
   readonly #news = new News();
   readonly #own: OwnMessages;
   readonly #tools: Tools;
+  readonly #controlCalls = new ControlCalls();
   /** Who stands still until we have answered this message. */
   readonly #askers = new Map<string, Connecting>();
 
@@ -34,7 +36,7 @@ export class ToolCalls {
     this.#own = new OwnMessages({ ...options, news: this.#news });
     const { thread, log } = options;
     this.#tools = new Tools(this.#courier(), (callId, result) => {
-      const isOpen = thread.answerTool(callId, result);
+      const isOpen = this.#controlCalls.answer(callId, result) || thread.answerTool(callId, result);
       log.write('tool-result', { callId, success: result.success, isOpen });
       return isOpen;
     });
@@ -47,8 +49,19 @@ export class ToolCalls {
     this.#tools.call(event);
   }
 
+  /** A call of the thread's model that came over the control socket. Rejects when the signal aborts. */
+  fromControl(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
+    const { callId, turnId, tool } = call;
+    this.#options.log.write('tool-call', { callId, turnId, tool, through: 'control' });
+    const result = this.#controlCalls.wait(call, signal, () => this.#tools.ended(callId));
+    this.#tools.call(call);
+    return result;
+  }
+
   onDisconnected(): void {
     this.#tools.disconnected();
+    // Calls over the control socket do not depend on that connection.
+    for (const call of this.#controlCalls.open) this.#tools.call(call);
   }
 
   /** Whether a verified message is the reply to a question that waits here; else it goes to the thread. */

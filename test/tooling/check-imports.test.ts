@@ -46,6 +46,8 @@ test.each([
   ['src/tools/ask.ts', '../harness/codex.ts', 'tools knows harness/harness.ts only'],
   ['src/mcp/serve.ts', '../harness/claude-find.ts', 'mcp knows harness/harness.ts only'],
   ['src/a2a/serve.ts', '../harness/codex/resume.ts', 'a2a knows harness/harness.ts only'],
+  ['src/control/server.ts', '../wrapper/peer.ts', 'control and wrapper stand side by side'],
+  ['src/control/place.ts', '../mcp/main.ts', 'mcp stands above control'],
   ['src/cli/list.ts', '../../test/fake-harness.ts', 'src imports nothing outside src, tests least of all'],
   ['src/limits.ts', './os/proc.ts', 'limits.ts is imported by all and imports only its like'],
   ['src/helpers/a.ts', '../os/proc.ts', 'src/helpers has no place in ROWS (scripts/check-imports.mjs)'],
@@ -59,6 +61,9 @@ test.each([
 test.each([
   ['src/cli/open.ts', '../wrapper/main.ts'],
   ['src/cli/open.ts', '../harness/codex.ts'],
+  ['src/cli/program.ts', '../mcp/main.ts'],
+  ['src/mcp/route.ts', '../control/client.ts'],
+  ['src/wrapper/control.ts', '../control/server.ts'],
   ['src/tools/ask.ts', '../harness/harness.ts'],
   ['src/harness/codex.ts', '../frames/parse.ts'],
   ['src/frames/serve.ts', '../registry/key.ts'],
