@@ -44,16 +44,17 @@ function record(socket, isToken, tell) {
 }
 
 /**
- * Writes `bytes` in one go, then EOF unless `holdOpen`. Resolves when the receiver hung up or the connection
+ * Writes `bytes`, a text in `encoding`, in one go, then EOF unless `holdOpen`. Resolves when the receiver hung up or the connection
  * failed; after `withinMs` with error `NOHANGUP`.
  */
-export function deliver(path, { bytes, holdOpen = false, withinMs = 10_000 }) {
+export function deliver(path, { bytes, encoding = 'utf8', holdOpen = false, withinMs = 10_000 }) {
   const started = performance.now();
   return new Promise((resolve) => {
     const connection = net.connect({ path, allowHalfOpen: true });
     let answered = '';
     let error = null;
-    connection.on('connect', () => (holdOpen ? connection.write(bytes) : connection.end(bytes)));
+    const write = () => (holdOpen ? connection.write(bytes, encoding) : connection.end(bytes, encoding));
+    connection.on('connect', write);
     connection.on('data', (chunk) => {
       answered += chunk;
     });

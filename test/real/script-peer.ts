@@ -128,9 +128,13 @@ export class ScriptPeer implements Owned {
     return this.#link.call('sendFrame', frame);
   }
 
-  /** Sends bytes as they stand; with `holdOpen` without EOF. */
+  /** Sends bytes as they stand, in UTF-8 unless told; with `holdOpen` without EOF. */
   sendBytes(
-    bytes: T.Target & { readonly bytes: string; readonly holdOpen?: boolean },
+    bytes: T.Target & {
+      readonly bytes: string;
+      readonly encoding?: 'utf8' | 'latin1';
+      readonly holdOpen?: boolean;
+    },
   ): Promise<T.SendResult> {
     return this.#link.call('sendBytes', bytes);
   }
