@@ -177,7 +177,7 @@ export class Asks {
   }
 
   #tell(question: Question, ending: Ending): void {
-    if (question.isCallOpen && this.#calls.answer(question.callId, ending.result)) {
+    if (this.#calls.answer(question.callId, ending.result)) {
       this.#questions.delete(question);
       return;
     }
