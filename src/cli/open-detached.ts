@@ -13,7 +13,8 @@ const POLL_MS = 50;
 
 /**
  * Opens a headless peer in a session of its own, so that it survives this terminal. Waits until it says that it is
- * ready, prints that line and leaves it alone; a peer that ends before says why, with its own exit code.
+ * ready, prints that line and what else it had to say, and leaves it alone; a peer that ends before says why, with
+ * its own exit code.
  */
 export async function openDetached(options: OpenOptions, io: Io): Promise<number> {
   const dir = join(stateDir(io.env), 'background');
@@ -24,6 +25,8 @@ export async function openDetached(options: OpenOptions, io: Io): Promise<number
   try {
     const readyLine = await interruptible((signal) => untilReady(child, said.out, signal));
     if (readyLine === null) return endedEarly(child, said.err, io);
+    const remarks = readFileSync(said.err, 'utf8').trim();
+    if (remarks !== '') say(io, remarks);
     print(io.stdout, readyLine);
     child.unref();
     return EXIT.ok;

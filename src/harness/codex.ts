@@ -5,6 +5,7 @@ import { type ConnectPorts, connectAtOpen, reconnect, systemClock } from './code
 import { classifyFailure } from './codex-failure.ts';
 import { readTurns } from './codex-history.ts';
 import { trustFolder } from './codex-load.ts';
+import { mcpTools } from './codex-mcp.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
 import { paneCommand } from './codex-pane.ts';
 import { CodexSession, type SessionOwner } from './codex-session.ts';
@@ -105,10 +106,16 @@ class CodexThread implements HarnessThread, SessionOwner {
 
   async readTurns(sinceTurnId: string | null): Promise<readonly Turn[]> {
     const session = this.#session;
-    if (session === null) throw new PeerError('connection-closed', 'The Codex daemon is not connected.');
+    if (session === null) throw notConnected();
     const { rpc, view } = session;
     const hasRested = () => view.hasRested();
     return readTurns({ rpc, threadId: this.id, isLegacy: view.isLegacy, hasRested }, sinceTurnId);
+  }
+
+  async mcpTools(serverName: string, limitMs: number): Promise<readonly string[] | null> {
+    const session = this.#session;
+    if (session === null) throw notConnected();
+    return mcpTools(session.rpc, this.id, serverName, limitMs);
   }
 
   /** A call can come before its connection has reported ready. */
@@ -234,4 +241,8 @@ class CodexThread implements HarnessThread, SessionOwner {
     if (this.#listener === null) this.#early.push(event);
     else this.#listener(event);
   }
+}
+
+function notConnected(): PeerError {
+  return new PeerError('connection-closed', 'The Codex daemon is not connected.');
 }

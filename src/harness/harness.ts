@@ -124,6 +124,11 @@ export interface HarnessThread {
    * item read. Rejects when they cannot be read now.
    */
   readTurns(sinceTurnId: string | null): Promise<readonly Turn[]>;
+  /**
+   * The tools of an MCP server of this name that the thread is connected to; null when it is not. Waits for one that
+   * still starts, at most `limitMs`. Rejects when it cannot be told.
+   */
+  mcpTools(serverName: string, limitMs: number): Promise<readonly string[] | null>;
   /** Gives the model the result of a call that is open now; false, and nothing happens, when it is not. */
   answerTool(callId: string, result: ToolResult): boolean;
   /** Says whether a terminal is attached: then approvals are left to the person there. */

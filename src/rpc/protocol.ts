@@ -67,6 +67,17 @@ export const turnStartResponse = z.looseObject({ turn });
 export const turnsPage = z.looseObject({ data: z.array(turn), ...page });
 export const itemsPage = z.looseObject({ data: z.array(z.looseObject({ item })), ...page });
 
+/** `runtimeStatus` is `connected` when its tools can be called; `tools` has their names for keys. */
+export const mcpServerStatuses = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      name: z.string(),
+      runtimeStatus: z.optional(z.nullable(z.string())),
+      tools: z.optional(z.nullable(z.record(z.string(), z.unknown()))),
+    }),
+  ),
+});
+
 export const statusChanged = z.looseObject({ status: threadStatus });
 export const turnNotification = z.looseObject({ turn });
 export const itemNotification = z.looseObject({ turnId: z.string(), item });

@@ -6,6 +6,7 @@ import { type OpenPeer, open } from './opening.ts';
 import type { OpenOptions } from './options.ts';
 import { requirePane } from './pane.ts';
 import { Terminal } from './terminal.ts';
+import { TOOLS_WAY, toolsRemedy } from './tools-way.ts';
 
 /**
  * One peer from `peer open` to its end: open, serve, close. Resolves with the exit code when row, key, socket and
@@ -22,6 +23,7 @@ export async function openPeer(options: OpenOptions): Promise<number> {
     if (!options.headless) await requirePane(options);
     const opened = await open(options, end, disposer, terminal);
     if (opened.replacedThreadId !== null) terminal.say(replaced(options.name, opened.replacedThreadId));
+    sayTools(options, opened, terminal);
     if (options.headless) options.stdout.write(`${ready(options, opened)}\n`);
     else await terminal.attach(opened.thread, opened.log, end);
     const cause = await end.cause;
@@ -36,9 +38,16 @@ export async function openPeer(options: OpenOptions): Promise<number> {
   }
 }
 
-function ready({ name, detach }: OpenOptions, { thread }: OpenPeer): string {
+/** A headless peer's ready line has it too; what a pane shows comes after this line. */
+function sayTools({ name, headless }: OpenOptions, { tools }: OpenPeer, terminal: Terminal): void {
+  if (tools === 'none') terminal.say(toolsRemedy(name));
+  else if (!headless) terminal.say(`${name}'s tools for messages: ${TOOLS_WAY[tools]}.`);
+}
+
+function ready({ name, detach }: OpenOptions, { thread, tools }: OpenPeer): string {
   const how = detach ? 'in the background' : 'headless';
-  return `${name} is open, ${how} (pid ${process.pid}, thread ${thread.id}). Close it with: peer close ${shellWord(name)}`;
+  const what = `pid ${process.pid}, thread ${thread.id}, tools: ${TOOLS_WAY[tools]}`;
+  return `${name} is open, ${how} (${what}). Close it with: peer close ${shellWord(name)}`;
 }
 
 function replaced(name: string, threadId: string): string {

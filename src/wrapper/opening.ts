@@ -25,13 +25,15 @@ import type { End } from './end.ts';
 import type { OpenOptions } from './options.ts';
 import { Peer } from './peer.ts';
 import type { Terminal } from './terminal.ts';
-import { noteTools, type ThreadTools, toolsOf } from './thread-tools.ts';
+import { noteTools, toolsOf } from './thread-tools.ts';
+import { type ToolsWay, toolsWay } from './tools-way.ts';
 
 /** A peer that serves, and what a person is told about it. */
 export interface OpenPeer {
   readonly peer: Peer;
   readonly thread: HarnessThread;
   readonly log: Log;
+  readonly tools: ToolsWay;
   /** The thread the name had before, when it is another one now. */
   readonly replacedThreadId: string | null;
 }
@@ -73,7 +75,6 @@ export async function open(
   disposer.defer('thread', () => thread.close());
   if (thread.id !== recorded) recordThread(at.threadsDir, name, thread.id);
   if (threadId === null) noteTools(env, thread.id);
-  const tools = toolsOf(env, thread.id);
 
   const peer = new Peer({
     name,
@@ -91,14 +92,17 @@ export async function open(
   disposer.defer('pane', () => terminal.end());
   const control = await openControl(peer, log);
   disposer.defer('control', () => control.close());
-  await serve(peer, publication, thread, tools, at);
+  await serve(peer, publication, thread, at);
   disposer.defer('open messages', () => peer.settle());
   disposer.defer('row', () => publication.withdrawRow());
+  const tools = await toolsWay(thread, toolsOf(env, thread.id), log);
+  publication.update({ tools });
   log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version, tools });
   return {
     peer,
     thread,
     log,
+    tools,
     replacedThreadId: recorded !== null && recorded !== thread.id ? recorded : null,
   };
 }
@@ -150,13 +154,7 @@ function held(name: string, receiver: string): string {
 }
 
 /** Binds the socket, makes sure that it answers, and only then offers it in the row. */
-async function serve(
-  peer: Peer,
-  publication: Publication,
-  thread: HarnessThread,
-  tools: ThreadTools,
-  at: Places,
-): Promise<void> {
+async function serve(peer: Peer, publication: Publication, thread: HarnessThread, at: Places): Promise<void> {
   const path = socketPath(at, publication.row.pid);
   await peer.serve();
   if ((await probe(path)) !== 'accepts') {
@@ -169,7 +167,6 @@ async function serve(
     state: undefined,
     sessionId: thread.id,
     version: thread.version,
-    tools,
     messagingSocketPath: path,
   });
   peer.publish(publication);
