@@ -7,9 +7,9 @@ import { isOurSocket, probe } from '../os/probe.ts';
 const OWN_FILE = /^[1-9]\d{0,9}\.sock$/;
 
 /**
- * Folders for control sockets, the preferred one first. Codex 0.171.0 gives an MCP server neither XDG_RUNTIME_DIR
- * nor TMPDIR, so no variable has a say; Codex's own daemon listens in /tmp for the same reason. The second is for
- * a machine where somebody else has taken the name in /tmp.
+ * Folders for control sockets, the preferred one first. An MCP server of Codex 0.171.0 gets its few variables from
+ * the daemon and XDG_RUNTIME_DIR not at all, so no variable has a say: Codex's own daemon listens in /tmp too,
+ * whatever TMPDIR says. The second is for a machine where somebody else has taken the name in /tmp.
  */
 export function controlFolders(uid: number = process.getuid?.() ?? 0): readonly string[] {
   return [`/tmp/peer-${uid}`, `/run/user/${uid}/peer`];

@@ -4,7 +4,7 @@ import { runPeer } from '../real/peer-process.ts';
 import { openWorld } from '../real/temp.ts';
 import { HAS_STACK, HAS_TERMINAL_CONTROLS } from './sentences.ts';
 
-const COMMANDS = ['list', 'send', 'ask', 'open', 'close', 'demo', 'version'];
+const COMMANDS = ['list', 'send', 'ask', 'open', 'close', 'mcp', 'demo', 'version'];
 
 test.each(COMMANDS)('help of %s has two real examples and exits 0', async (command) => {
   await using world = openWorld();
