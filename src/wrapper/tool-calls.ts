@@ -94,10 +94,8 @@ export class ToolCalls {
 
   /** Looks whether the thread is idle: then what waited for the end of a turn has its time. */
   onState(): void {
-    const state = this.#options.state();
-    if (!isIdle(state)) return;
+    if (!isIdle(this.#options.state())) return;
     this.#tools.idle();
-    if (state.queue.length > 0 || state.claims.length > 0) return;
     const text = this.#news.wake();
     if (text !== null) this.#options.receive(notice(text));
   }
