@@ -31,7 +31,7 @@ export function endingBy(word: Word, { name }: Agent, shortId: string): ToolResu
 
 export function refusedWhileWaiting({ name }: Agent): ToolResult {
   return failed(
-    `Not asked: ${name} stands still until it has your answer, so it could not answer you. End this turn with your answer to ${name}, or put into it what you need to know.`,
+    `Not asked: ${name} stands still until you answer its question, so it could not answer you. Answer that first (it began this turn or comes right after it), and put into your answer what you need to know.`,
   );
 }
 

@@ -340,7 +340,7 @@ describe('two wrapped peers', () => {
     const back = script([[call('ask', { to: 'Sol', text: 'what do you mean?' })]]);
     const steps = [[call('ask', { to: 'Luna', text: `which? ${back}` })]];
     const { msgId } = await alpha.send({ to: 'Sol', text: `find out ${script(steps)}` });
-    expect(await result(msgId)).toContain('Not asked: Sol stands still until it has your answer');
+    expect(await result(msgId)).toContain('Not asked: Sol stands still until you answer its question');
   });
 
   test('who ask each other do not wait for ever, whoever was first', async () => {

@@ -112,7 +112,7 @@ describe('an open question', () => {
     courier.waiting.add('Luna');
     await ask('c1');
     expect(courier.sends).toEqual([]);
-    expect(results[0]?.[1].text).toMatch(/^Not asked: Luna stands still until it has your answer/);
+    expect(results[0]?.[1].text).toMatch(/^Not asked: Luna stands still until you answer its question/);
   });
 
   test('beyond the cap is refused', async () => {
