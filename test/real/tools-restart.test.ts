@@ -5,8 +5,9 @@ import { CodexModel } from './codex-model.ts';
 import { final, script } from './model-script.ts';
 import { openSender, openSol, replyTo } from './sol.ts';
 import { openWorld } from './temp.ts';
+import { call } from './tool-bench.ts';
 
-const ask = { call: 'ask', args: { to: 'beta', text: 'which one?' } };
+const ask = call('ask', { to: 'beta', text: 'which one?' });
 
 async function openDaemon() {
   const world = openWorld();
