@@ -33,8 +33,6 @@ test('a new thread has the tools, one that was started elsewhere has none, and l
   const logged = (name: string) => readFileSync(join(world.stateDir, 'peer', 'logs', `${name}.log`), 'utf8');
   expect(logged('Sol')).toMatch(/"event":"open".*"tools":"dynamic"/);
   expect(logged('Old')).toMatch(/"event":"open".*"tools":"none"/);
-  const again = await openSol(tools.bench, [], 'Old');
-  await again.process.stop();
 });
 
 test('list_agents shows the others, not Sol itself', async () => {
