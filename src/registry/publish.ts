@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher } from 'node:fs';
+import { type FSWatcher, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { removeFile, writeAtomic } from '../os/atomic.ts';
 import { ensureOwnDir } from '../os/folders.ts';
@@ -22,8 +22,8 @@ const LOOK_AFTER_MS = 50;
 const POLL_MS = 1_000;
 
 /**
- * Our row and key while they are published. Writes are whole and in order; when somebody deletes the row or
- * the key they are written again, since a session without its row cannot be found until it restarts.
+ * Our row and key while they are published. Writes are whole and in order; when somebody deletes or changes the row
+ * or the key they are written again, since a session without its row cannot be found until it restarts.
  */
 export class Publication {
   readonly #sessionsDir: string;
@@ -124,10 +124,10 @@ export class Publication {
     }
   }
 
-  /** Writes what is missing; whether anything was. */
+  /** Writes what is missing or not as we wrote it; whether anything was. */
   #restore(): boolean {
-    const isKeyThere = existsSync(this.#keyFile);
-    const isRowThere = existsSync(this.#rowFile);
+    const isKeyThere = holds(this.#keyFile, this.#keyText);
+    const isRowThere = holds(this.#rowFile, JSON.stringify(this.#row));
     if (isKeyThere && isRowThere) return false;
     ensureOwnDir(this.#sessionsDir);
     if (!isKeyThere) this.#writeKey();
@@ -149,6 +149,14 @@ export class Publication {
 
   #writeRow(): void {
     writeAtomic(this.#rowFile, JSON.stringify(this.#row), 0o600);
+  }
+}
+
+function holds(file: string, text: string): boolean {
+  try {
+    return readFileSync(file, 'utf8') === text;
+  } catch {
+    return false;
   }
 }
 

@@ -29,12 +29,14 @@ export class IdleNotices {
   #subscriptions: readonly Subscription[] = [];
   #timer: NodeJS.Timeout | undefined;
   #lastTurn: LastTurn | null = null;
+  #isClosed = false;
 
   constructor(options: IdleNoticesOptions) {
     this.#options = options;
   }
 
   subscribe(subscription: Subscription): void {
+    if (this.#isClosed) return this.#notify(subscription, 'exited');
     const { subscriptions, displaced } = subscribe(this.#subscriptions, subscription);
     this.#subscriptions = subscriptions;
     for (const one of displaced) this.#notify(one, 'unavailable');
@@ -52,8 +54,9 @@ export class IdleNotices {
     this.#timer = setTimeout(() => this.#onQuiet(), QUIET_MS);
   }
 
-  /** Tells every subscriber that the peer ends. */
+  /** Tells every subscriber that the peer ends, those to come too. */
   close(): void {
+    this.#isClosed = true;
     clearTimeout(this.#timer);
     for (const one of this.#take()) this.#notify(one, 'exited');
   }
@@ -64,8 +67,9 @@ export class IdleNotices {
   }
 
   #take(): readonly Subscription[] {
-    const { kept } = withoutExpired(this.#subscriptions, Date.now());
+    const { kept, expired } = withoutExpired(this.#subscriptions, Date.now());
     this.#subscriptions = [];
+    for (const one of expired) this.#notify(one, 'unavailable');
     return kept;
   }
 

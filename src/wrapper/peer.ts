@@ -150,15 +150,20 @@ export class Peer {
     this.#tools.close();
     this.#shell.close();
     this.#notices.close();
+    await this.#told();
+  }
+
+  /** Takes the socket away. Who was heard meanwhile is told too. */
+  async close(): Promise<void> {
+    await this.#server?.close();
+    await this.#told();
+    this.#record.close();
+  }
+
+  async #told(): Promise<void> {
     const timer = setTimeout(() => this.#ending.abort(), TELL_MS);
     await this.#outbox.settled();
     clearTimeout(timer);
-  }
-
-  /** Takes the socket away. */
-  async close(): Promise<void> {
-    await this.#server?.close();
-    this.#record.close();
   }
 
   #onEvent(event: HarnessEvent): void {

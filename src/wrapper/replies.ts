@@ -32,6 +32,7 @@ interface Sent {
   readonly message: Message;
   readonly address: ReplyAddress;
   readonly frame: UserFrame;
+  receipts: number;
   resends: number;
 }
 
@@ -60,8 +61,9 @@ export class Replies {
     if (address === null) return record.delivered(message.id, 'none');
     if (!record.claimReply(message.id)) return;
     const frame = this.#frame(message, reply(outcome, shortId(message), name));
-    this.#remember({ message, address, frame, resends: 0 });
-    void this.#send(message, address, frame);
+    const sent: Sent = { message, address, frame, receipts: 0, resends: 0 };
+    this.#remember(sent);
+    void this.#send(sent);
   }
 
   /**
@@ -72,20 +74,23 @@ export class Replies {
     for (const msgId of msgIds) {
       const sent = this.#sent.get(msgId);
       if (sent === undefined) continue;
-      const { message, address, frame } = sent;
-      this.#delivered(message, status);
+      sent.receipts++;
+      this.#delivered(sent.message, status);
       if (status === 'held' && !this.#hasToldHeld) {
         this.#hasToldHeld = true;
-        this.#options.onHeld(message);
+        this.#options.onHeld(sent.message);
       }
       if (status === 'dropped' && dropReason === 'rate-limited' && sent.resends++ < RESENDS) {
-        void this.#send(message, address, frame);
+        void this.#send(sent);
       }
     }
   }
 
-  async #send(message: Message, address: ReplyAddress, frame: UserFrame): Promise<void> {
-    this.#delivered(message, await this.#options.outbox.send(address, frame));
+  /** A receipt can come before the end of the connection it is about, and says more than that end. */
+  async #send(sent: Sent): Promise<void> {
+    const { address, frame, receipts } = sent;
+    const delivery = await this.#options.outbox.send(address, frame);
+    if (sent.receipts === receipts) this.#delivered(sent.message, delivery);
   }
 
   #delivered(message: Message, delivery: Delivery): void {

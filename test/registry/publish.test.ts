@@ -103,6 +103,21 @@ it('writes row and key again when somebody deletes them', async () => {
   expect(readToken(at.sessionsDir, socketPath(at, PID))).toBe(TOKEN);
 });
 
+it('writes row and key again when somebody changes them, torn, empty or as somebody else', async () => {
+  using at = registry();
+  using published = publish(at, { status: 'idle' });
+  const [row, key] = [readFileSync(published.file, 'utf8'), readFileSync(published.key, 'utf8')];
+  for (const text of ['', row.slice(0, 40), JSON.stringify({ ...published.row(), name: 'Luna' })]) {
+    writeFileSync(published.file, text);
+    writeFileSync(published.key, text);
+    await until(() => readFileSync(published.file, 'utf8') === row);
+    await until(() => readFileSync(published.key, 'utf8') === key);
+  }
+  published.publication.update({ status: 'busy' });
+  await delay(100);
+  expect(published.row().status).toBe('busy');
+});
+
 it('comes back when the whole folder is deleted, more than once', async () => {
   using at = registry();
   using published = publish(at);

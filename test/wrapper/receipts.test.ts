@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { until } from '../os/fixtures.ts';
+import { type OnFrame, ServedPeer } from './served-peer.ts';
+
+/** Sends a message to the peer, whose answer is received as `onFrame` does it; the deliveries in the log, in order. */
+async function deliveries(onFrame: OnFrame, count: number): Promise<unknown[]> {
+  await using served = await ServedPeer.open();
+  const sender = await served.sender('alpha', onFrame);
+  await sender.send('hello');
+  const logged = () => served.logged.filter(({ event }) => event === 'reply').map(({ delivery }) => delivery);
+  await until(() => logged().length >= count);
+  await served.peer.settle();
+  return logged();
+}
+
+it('a receipt that comes before the connection of the answer ends is not overwritten by that end', async () => {
+  const isHeld: OnFrame = (answer, sender) => sender.receipt(answer, 'held');
+  expect(await deliveries(isHeld, 1)).toEqual(['held']);
+});
+
+it('a receipt that comes after it is what holds from then on', async () => {
+  const isDenied: OnFrame = (answer, sender) => {
+    setTimeout(() => void sender.receipt(answer, 'denied'), 50);
+  };
+  expect(await deliveries(isDenied, 2)).toEqual(['written', 'denied']);
+});
+
+it('an answer dropped for coming too fast is sent again, and then written', async () => {
+  let dropped = 0;
+  const isTooFast: OnFrame = (answer, sender) => {
+    if (dropped++ === 0) return sender.receipt(answer, 'dropped', { drop_reason: 'rate-limited' });
+  };
+  expect(await deliveries(isTooFast, 2)).toEqual(['dropped', 'written']);
+});
