@@ -12,6 +12,7 @@ export interface McpIo {
 }
 
 const PARENT_POLL_MS = 1_000;
+const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT'] as const;
 
 /**
  * Serves the peer's tools over stdio until the client is gone: stdin ends, stdout breaks, SIGHUP, SIGTERM or SIGINT
@@ -33,6 +34,7 @@ function clientGone(stdin: Readable, stdout: Writable): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
       clearInterval(poll);
+      for (const signal of SIGNALS) process.off(signal, end);
       resolve();
     };
     const poll = setInterval(() => {
@@ -40,6 +42,6 @@ function clientGone(stdin: Readable, stdout: Writable): Promise<void> {
     }, PARENT_POLL_MS).unref();
     for (const event of ['end', 'close', 'error']) stdin.once(event, end);
     for (const event of ['close', 'error']) stdout.once(event, end);
-    for (const signal of ['SIGHUP', 'SIGTERM', 'SIGINT']) process.once(signal, end);
+    for (const signal of SIGNALS) process.once(signal, end);
   });
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ownControlSocket } from '../../src/control/place.ts';
@@ -7,7 +7,7 @@ import { PeerError } from '../../src/errors.ts';
 import { type RoutedCall, route } from '../../src/mcp/route.ts';
 import { pidDomain, processStart } from '../../src/os/proc.ts';
 import { endlessTool, STATUS } from '../control/sockets.ts';
-import { deadPid, type TempFolder, tempFolder, until } from '../os/fixtures.ts';
+import { deadPid, deadSocket, type TempFolder, tempFolder, until } from '../os/fixtures.ts';
 
 const THREAD = '01a22e20-0000-7000-8000-000000000001';
 const caller = { threadId: THREAD, turnId: 'u1', callId: 'c1' };
@@ -89,6 +89,16 @@ describe('a call from the thread of an open peer', () => {
       success: false,
       text: expect.stringContaining('takes no tool calls'),
     });
+  });
+
+  test('a wrapper that is going takes no calls any more', async () => {
+    const path = ownControlSocket(process.pid);
+    await deadSocket(path);
+    expect(await call()).toEqual({
+      text: 'Nothing was done: Sol is closing. Try again in a moment.',
+      success: false,
+    });
+    rmSync(path);
   });
 
   test('a client that gives up abandons the call at the wrapper', async () => {
