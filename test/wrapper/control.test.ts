@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { keyFile } from '../../src/registry/key.ts';
+import { TOKEN } from '../frames/sockets.ts';
+import { ScriptPeer } from '../real/script-peer.ts';
+import { ServedPeer } from './served-peer.ts';
+
+const never = new AbortController().signal;
+const ask = { tool: 'ask', arguments: { to: 'beta', text: 'which colour?' }, callId: 'c1' };
+
+/** A peer that serves and a native one beside it. */
+async function open() {
+  const served = await ServedPeer.open();
+  const { folder, sessionsDir, socketPath } = served;
+  writeFileSync(keyFile(sessionsDir, process.pid, socketPath), JSON.stringify({ peerToken: TOKEN }));
+  const env = { PATH: process.env.PATH, HOME: folder, CLAUDE_CONFIG_DIR: folder, XDG_RUNTIME_DIR: folder };
+  const beta = await ScriptPeer.spawn({ env, name: 'beta' });
+  onTestFinished(async () => {
+    await beta.close();
+    await served[Symbol.asyncDispose]();
+  });
+  return { served, beta, threadId: served.thread.id };
+}
+
+test('a tool call over the control socket is sent, answered and told as one of the thread itself', async () => {
+  const { served, beta, threadId } = await open();
+  const result = served.peer.toolCall({ ...ask, threadId }, never);
+  await beta.reply(await beta.waitForMessage('which colour?'), 'blue');
+  expect(await result).toEqual({ text: expect.stringContaining('blue'), success: true });
+});
+
+test('a call that comes twice acts once and has the same result', async () => {
+  const { served, beta, threadId } = await open();
+  const both = [1, 2].map(() => served.peer.toolCall({ ...ask, threadId }, never));
+  await beta.reply(await beta.waitForMessage('which colour?'), 'blue');
+  const [first, second] = await Promise.all(both);
+  expect(first).toEqual(second);
+  expect(await served.peer.toolCall({ ...ask, threadId }, never)).toEqual(first);
+  expect(beta.messages).toHaveLength(1);
+});
+
+test('a call of another thread is refused and nothing is sent', async () => {
+  const { served, beta } = await open();
+  const call = served.peer.toolCall({ ...ask, threadId: 'another' }, never);
+  await expect(call).rejects.toMatchObject({ word: 'refused' });
+  expect(beta.messages).toEqual([]);
+});
+
+test('a question goes on waiting when the connection to the daemon breaks, since its caller is still there', async () => {
+  const { served, beta, threadId } = await open();
+  const result = served.peer.toolCall({ ...ask, threadId }, never);
+  const asked = await beta.waitForMessage('which colour?');
+  served.thread.disconnect();
+  await beta.reply(asked, 'blue');
+  expect(await result).toMatchObject({ text: expect.stringContaining('blue') });
+});
+
+test('a question whose caller has given up is answered to the thread', async () => {
+  const { served, beta, threadId } = await open();
+  const giveUp = new AbortController();
+  const result = served.peer.toolCall({ ...ask, threadId }, giveUp.signal);
+  const asked = await beta.waitForMessage('which colour?');
+  giveUp.abort();
+  await expect(result).rejects.toMatchObject({ word: 'interrupted' });
+  await beta.reply(asked, 'blue');
+  await expect.poll(() => served.thread.given).toEqual([expect.stringContaining('blue')]);
+});
+
+test('closing the peer gives an open question its result', async () => {
+  const { served, beta, threadId } = await open();
+  const result = served.peer.toolCall({ ...ask, threadId }, never);
+  await beta.waitForMessage('which colour?');
+  await served.peer.settle();
+  expect(await result).toMatchObject({ success: false });
+  expect(served.peer.status()).toEqual({ name: 'Sol', threadId, state: 'closing', queued: 0, claims: 0 });
+});
