@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { keyFile } from '../../src/registry/key.ts';
 import { TOKEN } from '../frames/sockets.ts';
@@ -51,6 +52,9 @@ test('a question goes on waiting when the connection to the daemon breaks, since
   const result = served.peer.toolCall({ ...ask, threadId }, never);
   const asked = await beta.waitForMessage('which colour?');
   served.thread.disconnect();
+  // It is not one that was cut off, which the next call of the same question would take over.
+  void served.peer.toolCall({ ...ask, threadId, callId: 'c2' }, never);
+  await expect.poll(() => beta.messages).toHaveLength(2);
   await beta.reply(asked, 'blue');
   expect(await result).toMatchObject({ text: expect.stringContaining('blue') });
 });
@@ -64,6 +68,20 @@ test('a question whose caller has given up is answered to the thread', async () 
   await expect(result).rejects.toMatchObject({ word: 'interrupted' });
   await beta.reply(asked, 'blue');
   await expect.poll(() => served.thread.given).toEqual([expect.stringContaining('blue')]);
+});
+
+test('a question whose caller has given up is taken over by the next call of the same question', async () => {
+  const { served, beta, threadId } = await open();
+  const giveUp = new AbortController();
+  const first = served.peer.toolCall({ ...ask, threadId }, giveUp.signal);
+  const asked = await beta.waitForMessage('which colour?');
+  giveUp.abort();
+  await expect(first).rejects.toMatchObject({ word: 'interrupted' });
+  const second = served.peer.toolCall({ ...ask, threadId, callId: 'c2' }, never);
+  await sleep(50);
+  await beta.reply(asked, 'blue');
+  expect(await second).toMatchObject({ text: expect.stringContaining('blue') });
+  expect(beta.messages).toHaveLength(1);
 });
 
 test('closing the peer gives an open question its result', async () => {
