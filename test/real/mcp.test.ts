@@ -179,6 +179,10 @@ test('a thread that has neither is opened, and told what to do about it', async 
   const sol = await openSol(bench, ['--thread', await client.startThread(world.work)], 'Sol');
   expect(sol.process.stdout).toContain('tools: none)');
   expect(sol.process.stderr).toContain('peer open Sol --new');
+  const args = ['open', 'Mars', '--headless', '--detach', '--thread', await client.startThread(world.work)];
+  const detached = await runPeer(args, { env: world.env });
+  expect(detached).toMatchObject({ code: 0, stderr: expect.stringMatching(/^peer: Mars can answer but/) });
+  expect(detached.stdout).toMatch(/^Mars is open, in the background .*tools: none\)/);
   const fresh = await openSol(bench, [], 'Luna');
   expect(fresh.process.stdout).toContain("tools: the thread's own)");
   expect(fresh.process.stderr).toBe('');
