@@ -134,3 +134,15 @@ test('a TUI that is killed comes back three times; then the peer goes on without
   expect(await shell.capture()).toContain('Sol is closed: Ctrl-C.');
   await shellIsAsBefore();
 });
+
+test('a thread that is archived in the TUI closes it, and is not brought back', async () => {
+  const sol = await openIn(shell);
+  await typeLine(shell, '/archive');
+  await shell.waitFor(/Archive this session\?/);
+  await shell.keys('Down', 'Enter');
+  await untilGone(world, sol, others);
+  expect(await shell.capture()).toContain('Sol is closed: its thread was archived in Codex.');
+  await shellIsAsBefore();
+  await shell.enter('clear; peer open Sol; echo "code $?"', 50);
+  await shell.waitFor(/^peer: The thread of Sol is archived[\s\S]*^code 8$/m);
+});

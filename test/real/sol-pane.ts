@@ -71,7 +71,7 @@ export function tuiOf(world: World, { threadId }: Pick<PaneSol, 'threadId'>): nu
 }
 
 /** What a closed peer has left behind, as sentences; empty when nothing. `before` are the pids that may stay. */
-export function leftBy(world: World, sol: PaneSol, before: ReadonlySet<number>): string[] {
+function leftBy(world: World, sol: PaneSol, before: ReadonlySet<number>): string[] {
   const processes = world.processes().filter(({ pid }) => !before.has(pid));
   const files = readdirSync(join(world.claudeDir, 'sessions')).filter((file) =>
     file.startsWith(`${sol.pid}.`),
