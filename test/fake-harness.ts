@@ -34,8 +34,8 @@ export class FakeThread implements HarnessThread {
   readonly given: string[] = [];
   /** What the next starts are refused with; null accepts them. */
   refusal: StartRefusal | null = null;
-  settings = SETTINGS;
   readonly #script: Script;
+  #settings = SETTINGS;
   #turns: OpenTurn[] = [];
   #turnCount = 0;
   #isConnected = false;
@@ -56,10 +56,16 @@ export class FakeThread implements HarnessThread {
     this.#tell({
       type: 'ready',
       status: this.#running === undefined ? { type: 'idle' } : { type: 'active', waitingFor: null },
-      settings: this.settings,
+      settings: this.#settings,
       newestTurn: newest === undefined ? null : { id: newest.id, status: newest.status },
       startedByUs: false,
     });
+  }
+
+  /** Somebody gives the thread other settings. */
+  change(settings: Partial<ThreadSettings>): void {
+    this.#settings = { ...this.#settings, ...settings };
+    this.#tell({ type: 'settings', settings: this.#settings });
   }
 
   /** The connection is gone, the turn goes on. */

@@ -86,7 +86,11 @@ export async function open(
     log,
     isPaneOpen: () => terminal.isPaneOpen,
     onGone: end.because,
-    onHeld: (receiver) => terminal.say(held(name, receiver)),
+    onHeld: (receiver) => {
+      const advice = held(name, receiver);
+      log.write('held', { advice });
+      terminal.say(advice);
+    },
   });
   disposer.defer('socket', () => peer.close());
   disposer.defer('pane', () => terminal.end());

@@ -8,7 +8,7 @@ import type { ClaudeSession } from './claude-session.ts';
 import { ClaudeTalk, rowOf } from './claude-talk.ts';
 import { final, script } from './model-script.ts';
 import { poll } from './poll.ts';
-import type { ScriptPeer } from './script-peer.ts';
+import type { ReceivedFrame, ScriptPeer } from './script-peer.ts';
 import { type Bench, openBench, openSender, openSol } from './sol.ts';
 import { openWorld, printWhenFailed, type World } from './temp.ts';
 
@@ -136,4 +136,18 @@ test('a busy Claude lets 50 messages wait and drops the rest; our peer lets them
     15_000,
     () => `Claude was shown ${shown(...texts).claude}`,
   );
+});
+
+test('a real Claude that holds a message sends no idle notice before the end of its next turn', async () => {
+  const sender = await openSender(bench, 'held');
+  const silence = () => expect(sender.waitForFrame(isNotice, 1_500)).rejects.toThrow();
+  const isNotice = ({ frame }: ReceivedFrame) => frame?.action === 'peer_idle_notice';
+  await sender.send({ socket: sockets.claude, text: 'hold this', fromMode: 'bypass' });
+  const holdId = await alpha.waitForHeld('held');
+  await sender.control({ socket: sockets.claude, fields: { action: 'notify_when_idle' } });
+  await silence();
+  await alpha.decideHeld(holdId, 'drop');
+  await silence();
+  alpha.say('@@say go on');
+  await sender.waitForFrame(isNotice);
 });
