@@ -33,6 +33,8 @@ interface Sent {
   readonly address: ReplyAddress;
   readonly frame: UserFrame;
   receipts: number;
+  /** What became of it is settled. */
+  isDecided: boolean;
   resends: number;
 }
 
@@ -61,7 +63,7 @@ export class Replies {
     if (address === null) return record.delivered(message.id, 'none');
     if (!record.claimReply(message.id)) return;
     const frame = this.#frame(message, reply(outcome, shortId(message), name));
-    const sent: Sent = { message, address, frame, receipts: 0, resends: 0 };
+    const sent: Sent = { message, address, frame, receipts: 0, isDecided: false, resends: 0 };
     this.#remember(sent);
     void this.#send(sent);
   }
@@ -73,8 +75,10 @@ export class Replies {
   receipt(status: ReceiptStatus, msgIds: readonly string[], dropReason: string | null): void {
     for (const msgId of msgIds) {
       const sent = this.#sent.get(msgId);
-      if (sent === undefined) continue;
+      // Each receipt has a connection of its own: a decision can overtake the `held` before it.
+      if (sent === undefined || sent.isDecided) continue;
       sent.receipts++;
+      sent.isDecided = status !== 'held' && dropReason !== 'rate-limited';
       this.#delivered(sent.message, status);
       if (status === 'held' && !this.#hasToldHeld) {
         this.#hasToldHeld = true;

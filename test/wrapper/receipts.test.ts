@@ -32,3 +32,11 @@ it('an answer dropped for coming too fast is sent again, and then written', asyn
   };
   expect(await deliveries(isTooFast, 2)).toEqual(['dropped', 'written']);
 });
+
+it('a decision is not overwritten by the `held` that it overtook', async () => {
+  const isDenied: OnFrame = async (answer, sender) => {
+    await sender.receipt(answer, 'denied');
+    await sender.receipt(answer, 'held');
+  };
+  expect(await deliveries(isDenied, 1)).toEqual(['denied']);
+});
