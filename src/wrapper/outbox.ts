@@ -15,7 +15,21 @@ export interface OutboxOptions {
   readonly log: Log;
   /** Ends every wait: what is not written then is not sent. */
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
+
+/** What the pace is kept by. */
+export interface Clock {
+  /** Milliseconds; never goes back. */
+  now(): number;
+  /** Rejects when the signal aborts. */
+  wait(delayMs: number, signal: AbortSignal): Promise<void>;
+}
+
+const CLOCK: Clock = {
+  now: () => performance.now(),
+  wait: (delayMs, signal) => delay(delayMs, undefined, { signal }),
+};
 
 /** Everything this process writes to other peers: in order per recipient, messages at a pace they accept. */
 export class Outbox {
@@ -72,9 +86,9 @@ export class Outbox {
   }
 
   async #itsTurn(recipient: string): Promise<void> {
-    const { pace, signal } = this.#options;
-    const waitMs = pace.take(recipient, performance.now());
-    if (waitMs > 0) await delay(waitMs, undefined, { signal });
+    const { pace, signal, clock = CLOCK } = this.#options;
+    const waitMs = pace.take(recipient, clock.now());
+    if (waitMs > 0) await clock.wait(waitMs, signal);
   }
 }
 
