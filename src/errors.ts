@@ -42,6 +42,8 @@ const ERROR_EXIT = {
   'pane-unavailable': EXIT.unavailable,
   'native-missing': EXIT.unavailable,
   'still-running': EXIT.unavailable,
+  'store-busy': EXIT.store,
+  'store-failed': EXIT.store,
   'name-taken': EXIT.taken,
   'thread-taken': EXIT.taken,
   'untrusted-folder': EXIT.refused,

@@ -33,6 +33,10 @@ export const LIMITS = {
   lineTimeoutMs: 30_000,
   /** From a sender's EOF to ours: Claude Code 2.1.332 takes 5 s without it for a failure. */
   recordMs: 3_000,
+  /** How long one call to the store may wait for another process's lock; then it is tried again, up to `recordMs`. */
+  storeBusyMs: 50,
+  /** What is settled is kept this long; what is open stays. */
+  retentionMs: 14 * 24 * 60 * 60 * 1000,
   /** One frame to another peer, from connect to its EOF. */
   sendMs: 5_000,
   /** Characters of a message id that are kept; a longer one counts as none. */

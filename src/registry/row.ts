@@ -36,6 +36,7 @@ const FIELDS = {
   effort: isText,
   tmuxSocket: isText,
   tools: isText,
+  noStore: isText,
 };
 
 type Known = {

@@ -1,12 +1,25 @@
 import { LIMITS } from '../limits.ts';
-import type { Message, MessageRecord, Outcome } from './record.ts';
+import type { Claim, Delivery, Message, MessageRecord, Outcome, Restored } from './record.ts';
+import {
+  mayBeNoted,
+  mustBeClaimable,
+  mustBeClaimed,
+  mustBeDecided,
+  mustBeNew,
+  mustBeRecorded,
+  mustBeUntaken,
+  type Stage,
+} from './stage.ts';
 
 interface Row {
   /** Forgotten once its sender is told. */
   message: Message | null;
-  clientId: string | null;
+  claim: Claim | null;
+  turnId: string | null;
   outcome: Outcome | null;
-  replyClaimed: boolean;
+  isReplyClaimed: boolean;
+  isNoted: boolean;
+  delivery: Delivery | null;
 }
 
 /**
@@ -14,56 +27,129 @@ interface Row {
  * first, past `LIMITS.settledMessages`.
  */
 export function memoryRecord(): MessageRecord {
-  const rows = new Map<string, Row>();
-  const settled: string[] = [];
+  return new MemoryRecord();
+}
 
-  function row(id: string): Row {
-    const found = rows.get(id);
-    if (found === undefined) throw new Error(`message ${id} was never recorded`);
-    return found;
+class MemoryRecord implements MessageRecord {
+  readonly #rows = new Map<string, Row>();
+  readonly #settled: string[] = [];
+
+  async receive(message: Message): Promise<void> {
+    const before = this.#rows.get(message.id);
+    mustBeNew(message.id, before && stageOf(before));
+    this.#rows.set(message.id, newRow(message));
   }
 
-  function settle(id: string): void {
-    settled.push(id);
-    while (settled.length > LIMITS.settledMessages) rows.delete(settled.shift() ?? '');
+  message(id: string): Message | undefined {
+    return this.#rows.get(id)?.message ?? undefined;
   }
 
+  async claim(id: string, claim: Claim): Promise<void> {
+    const { row, stage } = this.#find(id);
+    mustBeClaimable(id, stage);
+    row.claim = claim;
+  }
+
+  async withdraw(id: string): Promise<void> {
+    const { row, stage } = this.#find(id);
+    mustBeUntaken(id, stage);
+    row.claim = null;
+  }
+
+  async taken(id: string, turnId: string): Promise<void> {
+    const { row, stage } = this.#find(id);
+    mustBeClaimed(id, stage);
+    row.turnId ??= turnId;
+  }
+
+  async outcome(id: string, outcome: Outcome): Promise<boolean> {
+    const { row, stage } = this.#find(id);
+    if (stage.isDecided) return false;
+    row.outcome = outcome;
+    return true;
+  }
+
+  async claimReply(id: string): Promise<boolean> {
+    const { row, stage } = this.#find(id);
+    mustBeDecided(id, stage);
+    if (stage.isReplyClaimed) return false;
+    row.isReplyClaimed = true;
+    return true;
+  }
+
+  async claimNote(id: string): Promise<boolean> {
+    const { row, stage } = this.#find(id);
+    if (!mayBeNoted(stage)) return false;
+    row.isNoted = true;
+    return true;
+  }
+
+  async delivered(id: string, delivery: Delivery): Promise<void> {
+    // A receipt may come when its message is forgotten.
+    if (!this.#rows.has(id)) return;
+    const { row, stage } = this.#find(id);
+    mustBeDecided(id, stage);
+    row.isReplyClaimed = true;
+    row.delivery = delivery;
+    if (row.message !== null) this.#settle(id);
+    row.message = null;
+  }
+
+  async restore(): Promise<Restored> {
+    return restored([...this.#rows.values()]);
+  }
+
+  async close(): Promise<void> {
+    this.#rows.clear();
+  }
+
+  #find(id: string): { row: Row; stage: Stage } {
+    const row = this.#rows.get(id);
+    const stage = mustBeRecorded(id, row && { ...stageOf(row), row });
+    return { row: stage.row, stage };
+  }
+
+  #settle(id: string): void {
+    this.#settled.push(id);
+    while (this.#settled.length > LIMITS.settledMessages) this.#rows.delete(this.#settled.shift() ?? '');
+  }
+}
+
+function newRow(message: Message): Row {
   return {
-    receive(message) {
-      if (rows.has(message.id)) throw new Error(`message ${message.id} is recorded already`);
-      rows.set(message.id, { message, clientId: null, outcome: null, replyClaimed: false });
-    },
-    message: (id) => rows.get(id)?.message ?? undefined,
-    claim(id, claim) {
-      const found = row(id);
-      if (found.clientId !== null || found.outcome !== null)
-        throw new Error(`message ${id} is claimed already`);
-      found.clientId = claim.clientId;
-    },
-    withdraw(id) {
-      row(id).clientId = null;
-    },
-    taken() {},
-    outcome(id, outcome) {
-      const found = row(id);
-      if (found.outcome !== null) return false;
-      found.outcome = outcome;
-      return true;
-    },
-    claimReply(id) {
-      const found = row(id);
-      if (found.replyClaimed) return false;
-      found.replyClaimed = true;
-      return true;
-    },
-    delivered(id) {
-      const found = rows.get(id);
-      if (found === undefined || found.message === null) return;
-      found.message = null;
-      settle(id);
-    },
-    close() {
-      rows.clear();
-    },
+    message,
+    claim: null,
+    turnId: null,
+    outcome: null,
+    isReplyClaimed: false,
+    isNoted: false,
+    delivery: null,
+  };
+}
+
+function stageOf(row: Row): Stage {
+  return {
+    isClaimed: row.claim !== null,
+    isTaken: row.turnId !== null,
+    isDecided: row.outcome !== null,
+    isReplyClaimed: row.isReplyClaimed,
+    isNoted: row.isNoted,
+    isTold: row.delivery !== null,
+  };
+}
+
+function restored(rows: readonly Row[]): Restored {
+  const open = rows.flatMap((row) => (row.message === null ? [] : [{ ...row, message: row.message }]));
+  const decided = open.flatMap(({ message, outcome, isReplyClaimed, isNoted }) =>
+    outcome === null || isNoted ? [] : [{ isReplyClaimed, decided: { message, outcome } }],
+  );
+  return {
+    unclaimed: open.flatMap((row) => (row.outcome === null && row.claim === null ? [row.message] : [])),
+    claimed: open.flatMap(({ message, outcome, claim, turnId }) =>
+      outcome !== null || claim === null ? [] : [{ message, ...claim, turnId, isTaken: turnId !== null }],
+    ),
+    untold: decided.flatMap((row) => (row.isReplyClaimed ? [] : [row.decided])),
+    halfTold: decided.flatMap((row) => (row.isReplyClaimed ? [row.decided] : [])),
+    foreign: [],
   };
 }

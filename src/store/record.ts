@@ -13,6 +13,10 @@ export interface Message {
   readonly inReplyTo: string | null;
   readonly hopChain: readonly string[];
   readonly sender: Sender;
+  /** The thread's newest turn when it came: if it was ever handed over, then in that turn or a later one. */
+  readonly afterTurnId: string | null;
+  /** For people and for `expired`; which came first is told by the order of receipt alone. */
+  readonly receivedAtMs: number;
 }
 
 /** Who sent it, as the registry and the kernel know them; never as the text claims. */
@@ -41,10 +45,14 @@ export type Outcome =
       readonly partial: string;
     }
   | { readonly state: 'not-taken'; readonly reason: 'closed' | 'dropped' }
-  | { readonly state: 'refused'; readonly reason: 'size' | 'queue-full' | 'harness'; readonly detail: string }
+  | { readonly state: 'refused'; readonly reason: RefusedReason; readonly detail: string }
+  | { readonly state: 'expired' }
   | { readonly state: 'unknown' };
 
 export type NoAnswerReason = 'interrupted' | 'failed' | 'usage-limit' | 'no-final' | 'reverted' | 'closed';
+
+/** `replaced`: the peer has another thread now, and what was sent to one is never run in another. */
+export type RefusedReason = 'size' | 'queue-full' | 'harness' | 'replaced';
 
 /** What became of telling the sender. */
 export type Delivery = 'none' | 'written' | 'not-sent' | 'maybe-written' | ReceiptStatus;
@@ -54,25 +62,69 @@ export type Written =
   | { readonly delivery: 'written' }
   | { readonly delivery: 'not-sent' | 'maybe-written'; readonly reason: string };
 
+/** That a message is about to be given to a harness, and how it will be known there. */
+export interface Claim {
+  readonly clientId: string;
+  /** The thread's newest turn at that moment: the message's own turn is that one or a later one. */
+  readonly afterTurnId: string | null;
+}
+
+/** What an earlier process left open; each list is in order of receipt. */
+export interface Restored {
+  readonly unclaimed: readonly Message[];
+  readonly claimed: readonly RestoredClaim[];
+  /** Decided, and nobody has begun to tell the sender. */
+  readonly untold: readonly Decided[];
+  /** The outcome may have been written to the sender: at most a note about that may follow (`claimNote`). */
+  readonly halfTold: readonly Decided[];
+  /**
+   * Undecided messages to this name in another thread that no living process serves. Never run; one that was
+   * claimed there may have reached the model.
+   */
+  readonly foreign: readonly { readonly message: Message; readonly isClaimed: boolean }[];
+}
+
+export interface RestoredClaim extends Claim {
+  readonly message: Message;
+  /** The turn of its evidence; null as long as there is none. */
+  readonly turnId: string | null;
+  readonly isTaken: boolean;
+}
+
+export interface Decided {
+  readonly message: Message;
+  readonly outcome: Outcome;
+}
+
 /**
  * The record behind the promise: each step of a message is written here before the world sees it, in the order
- * message, claim, evidence, outcome, reply claim, delivery.
+ * message, claim, evidence, outcome, reply claim, delivery. Calls take effect in the order in which they are made. A
+ * step that cannot come there (a second claim, a reply before its outcome) rejects with an `Error`: a fault of ours.
+ *
+ * Every call may reject, with nothing recorded, with PeerError `store-busy` (locked for `LIMITS.recordMs`),
+ * `store-failed` (full, damaged, not writable) or `thread-taken` (this process has lost the thread).
  */
 export interface MessageRecord {
   /** Records a received message; from now on it gets exactly one outcome. */
-  receive(message: Message): void;
+  receive(message: Message): Promise<void>;
   /** The message, as long as it has no outcome or its outcome is not yet told. */
   message(id: string): Message | undefined;
   /** Committed before a harness sees the message. */
-  claim(id: string, claim: { readonly clientId: string; readonly afterTurnId: string | null }): void;
+  claim(id: string, claim: Claim): Promise<void>;
   /** Only an error response to our own request withdraws a claim. */
-  withdraw(id: string): void;
-  taken(id: string, turnId: string): void;
-  /** Insert-only: false when the message already has its outcome, which stays. */
-  outcome(id: string, outcome: Outcome): boolean;
+  withdraw(id: string): Promise<void>;
+  /** Evidence for a claim; the first one stays. */
+  taken(id: string, turnId: string): Promise<void>;
+  /** Insert-only: false when the message already has its outcome, which stays, or is not ours to decide any more. */
+  outcome(id: string, outcome: Outcome): Promise<boolean>;
   /** Takes the one right to write the outcome to the sender: false when it was taken before. */
-  claimReply(id: string): boolean;
+  claimReply(id: string): Promise<boolean>;
+  /** Takes the one right to tell the sender of a message that was left half told: false when it was taken before. */
+  claimNote(id: string): Promise<boolean>;
   /** May change later, by receipts of the receiver. */
-  delivered(id: string, delivery: Delivery): void;
-  close(): void;
+  delivered(id: string, delivery: Delivery): Promise<void>;
+  /** What is open now. Called once, before anything else, by a process that opens the record. */
+  restore(): Promise<Restored>;
+  /** Ends after all calls before it; the thread is free for others then. */
+  close(): Promise<void>;
 }

@@ -18,7 +18,13 @@ export function dispatch(state: State): Step {
       absence: 'none',
     };
     next = { ...next, queue: next.queue.slice(1), claims: [...next.claims, claim] };
-    effects.push({ type: 'start', id: first.id, clientId, afterTurnId: claim.afterTurnId });
+    effects.push({
+      type: 'start',
+      id: first.id,
+      clientId,
+      afterTurnId: claim.afterTurnId,
+      epoch: claim.epoch,
+    });
   }
   return { state: next, effects };
 }

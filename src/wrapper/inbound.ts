@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { errorMessage } from '../errors.ts';
 import { isLoop } from '../frames/hops.ts';
 import type { InboundControl, InboundMessage, PeerMark } from '../frames/message.ts';
 import { controlFrame } from '../frames/send.ts';
@@ -23,7 +24,10 @@ export interface InboundOptions {
   readonly replay: ReplayWindow;
   readonly outbox: Outbox;
   readonly log: Log;
-  readonly receive: (message: Message) => void;
+  /** Rejects when the message could not be recorded: then it was not received. */
+  readonly receive: (message: Message) => Promise<void>;
+  /** Tells a sender that its message was not received. */
+  readonly turnAway: (message: Message) => void;
   /** True when somebody here waits for just this message, which then starts no turn. */
   readonly takes: (message: Message, mark: PeerMark | null, from: Connecting) => boolean;
   readonly subscribe: (subscription: Subscription) => void;
@@ -41,7 +45,7 @@ export class Inbound {
 
   /** A message whose auth line was right. */
   async message(frame: InboundMessage, connecting: Connecting | null): Promise<void> {
-    const { replay, hopToken, receive, takes, log } = this.#options;
+    const { replay, hopToken, receive, turnAway, takes, log } = this.#options;
     const verified = await verify(frame.from, connecting);
     if ('refusal' in verified) return this.refuse(frame.msgId, connecting, verified.refusal);
     const loop = isLoop(frame.hopChain, hopToken);
@@ -56,8 +60,17 @@ export class Inbound {
       inReplyTo: frame.mark?.in_reply_to ?? null,
       hopChain: frame.hopChain,
       sender: verified.sender,
+      afterTurnId: null,
+      receivedAtMs: Date.now(),
     };
-    if (connecting === null || !takes(message, frame.mark, connecting)) receive(message);
+    if (connecting === null || !takes(message, frame.mark, connecting)) {
+      try {
+        await receive(message);
+      } catch (error) {
+        log.write('not-received', { msgId: frame.msgId, error: errorMessage(error) });
+        return turnAway(message);
+      }
+    }
     replay.remember(frame.from, frame.msgId);
   }
 

@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { PeerError } from '../errors.ts';
+import { errorMessage, PeerError } from '../errors.ts';
 import { openCodexThread } from '../harness/codex.ts';
 import { findCodex } from '../harness/codex-binary.ts';
 import type { HarnessThread } from '../harness/harness.ts';
@@ -8,22 +9,26 @@ import { ensureOwnDir, ensurePrivateDir, homeDir, stateDir } from '../os/folders
 import { type Log, openLog } from '../os/log.ts';
 import { loadPeerCredentials } from '../os/peer-credentials.ts';
 import { probe } from '../os/probe.ts';
-import { pidDomain, processStart } from '../os/proc.ts';
+import { isSameProcess, pidDomain, processStart } from '../os/proc.ts';
 import { tmuxPlace } from '../os/tmux.ts';
 import { claimName } from '../registry/contend.ts';
 import { newToken } from '../registry/key.ts';
+import { liveRows } from '../registry/live.ts';
 import { checkName } from '../registry/names.ts';
 import { type Places, places, socketPath } from '../registry/places.ts';
 import { Publication } from '../registry/publish.ts';
 import { BRIDGE, type Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
 import { recordedThread, recordThread } from '../registry/thread-file.ts';
+import { openRecord } from '../store/open.ts';
+import type { Message } from '../store/record.ts';
 import { TOOLS } from '../tools/definitions.ts';
 import { VERSION } from '../version.ts';
 import { openControl } from './control.ts';
 import type { End } from './end.ts';
 import type { OpenOptions } from './options.ts';
 import { Peer } from './peer.ts';
+import { restoredClaims } from './restore.ts';
 import type { Terminal } from './terminal.ts';
 import { noteTools, toolsOf } from './thread-tools.ts';
 import { type ToolsWay, toolsWay } from './tools-way.ts';
@@ -76,8 +81,13 @@ export async function open(
   if (thread.id !== recorded) recordThread(at.threadsDir, name, thread.id);
   if (threadId === null) noteTools(env, thread.id);
 
+  const { record, restored, durability } = await openRecordOf(options, thread.id, log);
+  disposer.defer('record', () => record.close());
   const peer = new Peer({
     name,
+    record,
+    claims: restoredClaims(restored, await stillWaiting(at.sessionsDir), Date.now()),
+    onRecordLost: (error) => end.because(`its messages cannot be recorded (${errorMessage(error)})`),
     thread,
     socketPath: socketPath(at, row.pid),
     token,
@@ -97,10 +107,11 @@ export async function open(
   const control = await openControl(peer, log);
   disposer.defer('control', () => control.close());
   await serve(peer, publication, thread, at);
+  await peer.resume(restored);
   disposer.defer('open messages', () => peer.settle());
   disposer.defer('row', () => publication.withdrawRow());
   const tools = await toolsWay(thread, toolsOf(env, thread.id), log);
-  publication.update({ tools });
+  publication.update({ tools, ...(durability === 'store' ? {} : { noStore: durability.none }) });
   log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version, tools });
   return {
     peer,
@@ -108,6 +119,27 @@ export async function open(
     log,
     tools,
     replacedThreadId: recorded !== null && recorded !== thread.id ? recorded : null,
+  };
+}
+
+/** The record of the thread, and what an earlier wrapper left open in it. */
+async function openRecordOf({ name, env }: OpenOptions, threadId: string, log: Log) {
+  const opening = { stateDir: stateDir(env), threadId, name, instance: randomUUID() };
+  const { record, durability } = await openRecord(opening);
+  if (durability !== 'store') log.write('no-store', { reason: durability.none });
+  const restored = await record.restore();
+  const count = restored.claimed.length + restored.unclaimed.length;
+  if (count > 0)
+    log.write('restored', { claimed: restored.claimed.length, unclaimed: restored.unclaimed.length });
+  return { record, restored, durability };
+}
+
+/** Whether a sender would still read an answer: its process lives, or its session does in another one. */
+async function stillWaiting(sessionsDir: string): Promise<(message: Message) => boolean> {
+  const rows = await liveRows(sessionsDir);
+  return ({ sender: { replyTo } }) => {
+    if (replyTo === null || isSameProcess(replyTo.pid, replyTo.procStart ?? undefined)) return true;
+    return replyTo.sessionId !== null && rows.some((row) => row.sessionId === replyTo.sessionId);
   };
 }
 

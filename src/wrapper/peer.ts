@@ -10,8 +10,7 @@ import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import { ReplayWindow } from '../queue/replay.ts';
 import type { Publication } from '../registry/publish.ts';
-import { memoryRecord } from '../store/memory.ts';
-import type { Message, MessageRecord, Outcome } from '../store/record.ts';
+import type { Message, MessageRecord, Outcome, Restored } from '../store/record.ts';
 import { framed } from './framing.ts';
 import { IdleNotices } from './idle-notices.ts';
 import { Inbound } from './inbound.ts';
@@ -20,7 +19,7 @@ import { Replies } from './replies.ts';
 import { rowStatus } from './row-status.ts';
 import { Shell } from './shell.ts';
 import { excerpt, spill } from './spill.ts';
-import type { State } from './state.ts';
+import type { Claim, State } from './state.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { identify } from './verify.ts';
 
@@ -35,9 +34,14 @@ export interface PeerOptions {
   readonly sessionsDir: string;
   readonly textsDir: string;
   readonly log: Log;
+  readonly record: MessageRecord;
+  /** What an earlier wrapper of this thread left undecided. */
+  readonly claims: readonly Claim[];
   readonly isPaneOpen: () => boolean;
   /** Called once when the thread is gone for good. */
   readonly onGone: (cause: string) => void;
+  /** Called when the record can be written no more. */
+  readonly onRecordLost: (error: unknown) => void;
   /** Called once, when a first answer is held by its receiver. */
   readonly onHeld: (receiver: string) => void;
 }
@@ -45,7 +49,6 @@ export interface PeerOptions {
 /** One peer while it serves: frames in, one message after the other to the thread, outcomes back. */
 export class Peer {
   readonly #options: PeerOptions;
-  readonly #record: MessageRecord = memoryRecord();
   readonly #ending = new AbortController();
   readonly #outbox: Outbox;
   readonly #shell: Shell;
@@ -57,7 +60,7 @@ export class Peer {
   #server: FrameServer | null = null;
 
   constructor(options: PeerOptions) {
-    const { name, thread, socketPath, sessionsDir, textsDir, log } = options;
+    const { name, thread, socketPath, sessionsDir, textsDir, log, record } = options;
     this.#options = options;
     const own = { socketPath, hopToken: hopToken(socketPath), fromMode: () => this.#fromMode() };
     this.#outbox = new Outbox({ sessionsDir, pace: new Pace(), log, signal: this.#ending.signal });
@@ -66,15 +69,18 @@ export class Peer {
       name,
       textsDir,
       outbox: this.#outbox,
-      record: this.#record,
+      record,
       log,
       onHeld: (message) => options.onHeld(message.sender.name),
+      onIdle: () => this.#notices.changed(),
     });
     this.#notices = new IdleNotices({ ...own, outbox: this.#outbox, isQuiet: () => this.#isQuiet() });
     this.#shell = new Shell({
       thread,
-      record: this.#record,
+      record,
       log,
+      claims: options.claims,
+      onRecordLost: options.onRecordLost,
       frame: (message) => this.#tools.withNews(message, this.#frame(message)),
       onOutcome: (message, outcome) => this.#onOutcome(message, outcome),
       onState: (state) => this.#onState(state),
@@ -87,8 +93,8 @@ export class Peer {
       log,
       thread,
       state: () => this.#shell.state,
-      message: (id) => this.#record.message(id),
-      receive: (message) => this.#shell.receive(message),
+      message: (id) => record.message(id),
+      receive: (message) => void this.#shell.receive(message).catch(options.onRecordLost),
     });
     this.#inbound = new Inbound({
       ...own,
@@ -96,6 +102,7 @@ export class Peer {
       outbox: this.#outbox,
       log,
       receive: (message) => this.#shell.receive(message),
+      turnAway: (message) => this.#replies.turnAway(message),
       subscribe: (subscription) => this.#notices.subscribe(subscription),
       takes: (message, mark, from) => this.#tools.takes(message, mark, from),
       onReceipt: (receipt) => {
@@ -123,6 +130,19 @@ export class Peer {
     });
   }
 
+  /** Tells the senders of what an earlier wrapper decided and did not tell, or left in another thread. */
+  async resume({ untold, halfTold, foreign }: Restored): Promise<void> {
+    const { record } = this.#options;
+    for (const { message, outcome } of untold) this.#replies.tell(message, outcome);
+    for (const { message, outcome } of halfTold) this.#replies.tellOfHalfTold(message, outcome);
+    for (const { message, isClaimed } of foreign) {
+      const outcome: Outcome = isClaimed
+        ? { state: 'unknown' }
+        : { state: 'refused', reason: 'replaced', detail: '' };
+      if (await record.outcome(message.id, outcome)) this.#replies.tell(message, outcome);
+    }
+  }
+
   /** Makes the row follow the thread from now on. */
   publish(publication: Publication): void {
     this.#publication = publication;
@@ -148,7 +168,7 @@ export class Peer {
   /** Gives every open message its outcome and tells senders and subscribers, while the socket vouches for us. */
   async settle(): Promise<void> {
     this.#tools.close();
-    this.#shell.close();
+    await this.#shell.close();
     this.#notices.close();
     await this.#told();
   }
@@ -157,12 +177,13 @@ export class Peer {
   async close(): Promise<void> {
     await this.#server?.close();
     await this.#told();
-    this.#record.close();
   }
 
   async #told(): Promise<void> {
     const timer = setTimeout(() => this.#ending.abort(), TELL_MS);
+    await this.#replies.settled();
     await this.#outbox.settled();
+    await this.#replies.settled();
     clearTimeout(timer);
   }
 
@@ -180,7 +201,6 @@ export class Peer {
     if (outcome.state === 'answered') {
       this.#notices.turnEnded({ finishedAtMs: Date.now(), answer: outcome.text });
     }
-    void this.#outbox.settled().then(() => this.#notices.changed());
   }
 
   #onState(state: State): void {
@@ -198,7 +218,8 @@ export class Peer {
   }
 
   #isQuiet(): boolean {
-    return rowStatus(this.#shell.state).status === 'idle' && this.#outbox.isEmpty;
+    const isIdle = rowStatus(this.#shell.state).status === 'idle';
+    return isIdle && this.#replies.isIdle && this.#outbox.isEmpty;
   }
 
   #fromMode(): FromMode {

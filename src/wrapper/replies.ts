@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { errorMessage } from '../errors.ts';
 import { wrapEnvelope } from '../frames/envelope.ts';
 import { extendChain } from '../frames/hops.ts';
 import type { FromMode, ReceiptStatus } from '../frames/message.ts';
@@ -9,7 +10,7 @@ import type { Delivery, Message, MessageRecord, Outcome, ReplyAddress } from '..
 import { shortId } from './framing.ts';
 import type { Outbox } from './outbox.ts';
 import { excerpt, spill } from './spill.ts';
-import { type Reply, reply } from './wording.ts';
+import { halfTold, type Reply, reply, turnedAway } from './wording.ts';
 
 export interface RepliesOptions {
   readonly name: string;
@@ -25,6 +26,8 @@ export interface RepliesOptions {
   readonly log: Log;
   /** The first answer that a person must approve. */
   readonly onHeld: (message: Message) => void;
+  /** Nothing is being told any more. */
+  readonly onIdle: () => void;
 }
 
 /** What was written, as long as a receipt about it may come. */
@@ -50,6 +53,8 @@ export class Replies {
   readonly #options: RepliesOptions;
   readonly #sent = new Map<string, Sent>();
   #hasToldHeld = false;
+  #telling: Promise<void> = Promise.resolve();
+  #pending = 0;
 
   constructor(options: RepliesOptions) {
     this.#options = options;
@@ -58,14 +63,39 @@ export class Replies {
   /** Tells the sender, unless the message was itself an answer or a note, or gave no address. */
   tell(message: Message, outcome: Outcome): void {
     const { record, name } = this.#options;
-    const isAnswered = message.mark === 'answer' || message.mark === 'note';
-    const address = isAnswered ? null : message.sender.replyTo;
-    if (address === null) return record.delivered(message.id, 'none');
-    if (!record.claimReply(message.id)) return;
-    const frame = this.#frame(message, reply(outcome, shortId(message), name));
-    const sent: Sent = { message, address, frame, receipts: 0, isDecided: false, resends: 0 };
-    this.#remember(sent);
-    void this.#send(sent);
+    this.#inOrder(async () => {
+      const address = addressOf(message);
+      if (address === null) return record.delivered(message.id, 'none');
+      if (!(await record.claimReply(message.id))) return;
+      this.#write(message, address, reply(outcome, shortId(message), name));
+    });
+  }
+
+  /** For a message whose reply an earlier process may have written: one note that says so, never the reply again. */
+  tellOfHalfTold(message: Message, outcome: Outcome): void {
+    const { record, name } = this.#options;
+    this.#inOrder(async () => {
+      const address = addressOf(message);
+      if (address === null || !(await record.claimNote(message.id))) return;
+      this.#write(message, address, halfTold(outcome, shortId(message), name));
+    });
+  }
+
+  /** A message that could not be recorded has no outcome; its sender is told all the same. */
+  turnAway(message: Message): void {
+    const address = addressOf(message);
+    if (address === null) return;
+    const note = turnedAway(shortId(message), this.#options.name);
+    void this.#options.outbox.send(address, this.#frame(message, note));
+  }
+
+  /** Resolves when everything told so far is given to the outbox. */
+  settled(): Promise<void> {
+    return this.#telling;
+  }
+
+  get isIdle(): boolean {
+    return this.#pending === 0;
   }
 
   /**
@@ -90,6 +120,25 @@ export class Replies {
     }
   }
 
+  /** The record is asked in the order in which outcomes came, so that each recipient is told in that order. */
+  #inOrder(task: () => Promise<void>): void {
+    this.#pending++;
+    this.#telling = this.#telling
+      .then(task)
+      .catch((error: unknown) => this.#options.log.write('record-failed', { error: errorMessage(error) }))
+      .then(() => {
+        this.#pending--;
+        if (this.isIdle) this.#options.onIdle();
+      });
+  }
+
+  #write(message: Message, address: ReplyAddress, reply: Reply): void {
+    const frame = this.#frame(message, reply);
+    const sent: Sent = { message, address, frame, receipts: 0, isDecided: false, resends: 0 };
+    this.#remember(sent);
+    void this.#send(sent);
+  }
+
   /** A receipt can come before the end of the connection it is about, and says more than that end. */
   async #send(sent: Sent): Promise<void> {
     const { address, frame, receipts } = sent;
@@ -99,7 +148,7 @@ export class Replies {
 
   #delivered(message: Message, delivery: Delivery): void {
     const { record, log } = this.#options;
-    record.delivered(message.id, delivery);
+    this.#inOrder(() => record.delivered(message.id, delivery));
     log.write('reply', { id: message.id, delivery });
   }
 
@@ -137,4 +186,9 @@ export class Replies {
 
 function fits(frame: UserFrame): boolean {
   return JSON.stringify(frame).length + AUTH_CHARS <= LIMITS.frameChars;
+}
+
+/** Null for what is never answered: answers, notes, and messages without an address. */
+function addressOf({ mark, sender }: Message): ReplyAddress | null {
+  return mark === 'answer' || mark === 'note' ? null : sender.replyTo;
 }

@@ -1,4 +1,5 @@
 import type { Turn } from '../harness/harness.ts';
+import { enqueue } from '../queue/order.ts';
 import type { Outcome } from '../store/record.ts';
 import { type Verdict, verdict } from './reply-rule.ts';
 import type { Claim, Effect, ReadBasis, State, Step } from './state.ts';
@@ -23,34 +24,41 @@ export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): 
   if (basis.epoch !== state.epoch) return { state, effects: [] };
   const effects: Effect[] = [];
   const open: Claim[] = [];
-  let isLooking = false;
+  let queue = state.queue;
   for (const claim of state.claims) {
+    const { id } = claim.waiting;
     const seen = verdict(turns, claim.clientId);
     const found = evidence(claim, turns);
-    if (found !== null) effects.push({ type: 'taken', id: claim.waiting.id, turnId: found });
-    const outcome = decide(claim, seen, basis, state, turns);
-    if (outcome !== null) {
-      effects.push({ type: 'outcome', id: claim.waiting.id, outcome });
-      continue;
-    }
-    const isMissing = seen.type === 'absent' && claim.epoch === state.epoch && isOver(claim, state, turns);
-    const starts = isMissing && claim.absence === 'none';
-    isLooking ||= starts;
-    open.push({
-      ...claim,
-      isTaken: claim.isTaken || found !== null,
-      turnId: found ?? claim.turnId,
-      absence: starts ? 'looking' : seen.type === 'absent' ? claim.absence : 'none',
-    });
+    if (found !== null) effects.push({ type: 'taken', id, turnId: found });
+    const decided = decide(claim, seen, basis, state, turns);
+    if (decided === 'run') queue = enqueue(queue, claim.waiting);
+    else if (decided !== null) effects.push({ type: 'outcome', id, outcome: decided });
+    else open.push(stillOpen(claim, seen, found, state, turns));
   }
   // An idle thread whose turn reads as running: the history is behind the status, and no notification may follow.
   const isBehind = state.thread.type === 'idle' && turns.some((turn) => turn.status === 'inProgress');
   if (isBehind && open.length > 0) effects.push({ type: 'timer', timer: 'idle-read', delayMs: IDLE_READ_MS });
-  if (isLooking) effects.push({ type: 'timer', timer: 'absence', delayMs: ABSENCE_MS });
-  const settled: State = { ...state, claims: open, isReading: false, readAgain: false };
+  const startsLooking = open.some((claim) => claim.absence === 'looking' && !state.claims.includes(claim));
+  if (startsLooking) effects.push({ type: 'timer', timer: 'absence', delayMs: ABSENCE_MS });
+  const settled: State = { ...state, queue, claims: open, isReading: false, readAgain: false };
   if (!state.readAgain) return { state: settled, effects };
   const again = readBack(settled);
   return { state: again.state, effects: [...effects, ...again.effects] };
+}
+
+/** The claim with what the read-back shows of it; the same object when that is nothing new. */
+function stillOpen(
+  claim: Claim,
+  seen: Verdict,
+  found: string | null,
+  state: State,
+  turns: readonly Turn[],
+): Claim {
+  const isMissing = seen.type === 'absent' && claim.epoch === state.epoch && isOver(claim, state, turns);
+  const starts = isMissing && claim.absence === 'none';
+  const absence = starts ? 'looking' : seen.type === 'absent' ? claim.absence : 'none';
+  if (found === null && absence === claim.absence) return claim;
+  return { ...claim, isTaken: claim.isTaken || found !== null, turnId: found ?? claim.turnId, absence };
 }
 
 /** The turn of a user item that was read but never announced to us. */
@@ -68,7 +76,7 @@ function decide(
   basis: ReadBasis,
   state: State,
   turns: readonly Turn[],
-): Outcome | null {
+): Outcome | 'run' | null {
   switch (seen.type) {
     case 'answered':
       return { state: 'answered', text: seen.text, together: seen.together };
@@ -99,11 +107,14 @@ function isOver(claim: Claim, state: State, turns: readonly Turn[]): boolean {
 }
 
 function isDue(claim: Claim, basis: ReadBasis, state: State): boolean {
+  if (claim.ifAbsent !== undefined) return true;
   if (claim.epoch < state.epoch) return basis.recovery === 'over';
   return basis.due.includes(claim.waiting.id);
 }
 
-function missing(claim: Claim, state: State, turns: readonly Turn[]): Outcome {
+function missing(claim: Claim, state: State, turns: readonly Turn[]): Outcome | 'run' {
+  if (claim.ifAbsent === 'run') return 'run';
+  if (claim.ifAbsent === 'expire') return { state: 'expired' };
   if (claim.isTaken) return { state: 'no-answer', reason: 'reverted', detail: '', partial: '' };
   const endedWithout = turns.some((turn) => turn.id === claim.turnId);
   return endedWithout || claim.epoch === state.epoch

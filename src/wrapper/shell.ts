@@ -1,7 +1,8 @@
+import { errorMessage } from '../errors.ts';
 import type { HarnessThread } from '../harness/harness.ts';
 import type { Log } from '../os/log.ts';
 import type { Message, MessageRecord, Outcome } from '../store/record.ts';
-import type { Effect, Event, State, Timer } from './state.ts';
+import type { Claim, Effect, Event, StartEffect, State, Timer } from './state.ts';
 import { initialState } from './state.ts';
 import { step } from './step.ts';
 
@@ -9,27 +10,33 @@ export interface ShellOptions {
   readonly thread: HarnessThread;
   readonly record: MessageRecord;
   readonly log: Log;
+  /** What an earlier wrapper of this thread left open. */
+  readonly claims: readonly Claim[];
   /** The user text for a message, made when it is handed over. */
   readonly frame: (message: Message) => string;
   /** Called once per message, after its outcome is recorded. */
   readonly onOutcome: (message: Message, outcome: Outcome) => void;
   /** Called after every transition that changed the state. */
   readonly onState: (state: State) => void;
+  /** Called once, when the record can be written no more: what is promised cannot be kept. */
+  readonly onRecordLost: (error: unknown) => void;
 }
 
 /**
- * The thin shell around `step`: feeds it what happens, in order, and performs what it decides. Each effect is
- * recorded before the world sees it.
+ * The thin shell around `step`: feeds it what happens, in order, and performs what it decides. What is to be
+ * recorded is recorded in order, each step before the world sees it.
  */
 export class Shell {
   readonly #options: ShellOptions;
   readonly #timers = new Map<Timer, NodeJS.Timeout>();
   readonly #events: Event[] = [];
+  #recorded: Promise<void> = Promise.resolve();
   #isStepping = false;
-  #state: State = initialState();
+  #state: State;
 
   constructor(options: ShellOptions) {
     this.#options = options;
+    this.#state = initialState(options.claims);
   }
 
   get state(): State {
@@ -48,20 +55,22 @@ export class Shell {
     }
   }
 
-  /** Records a received message and queues it. */
-  receive(message: Message): void {
+  /** Records a received message and queues it. Rejects when it cannot be recorded: then it was not received. */
+  async receive(message: Message): Promise<void> {
     const { record, log } = this.#options;
-    record.receive(message);
-    const { id, msgId, priority, text, sender } = message;
-    log.write('received', { id, msgId, priority, from: sender.name, kind: sender.kind });
-    this.take({ type: 'message', id, priority, bytes: Buffer.byteLength(text) });
+    await record.receive({ ...message, afterTurnId: this.#state.newestTurnId });
+    const { id, msgId, priority, mark, sender } = message;
+    const bytes = Buffer.byteLength(message.text);
+    log.write('received', { id, msgId, from: sender.name, kind: sender.kind, priority, mark, bytes });
+    this.take({ type: 'message', id, priority, bytes });
   }
 
-  /** Gives every open message its outcome and stops all timers. */
-  close(): void {
+  /** Gives every open message its outcome and stops all timers; resolves when that is recorded. */
+  async close(): Promise<void> {
     this.take({ type: 'close' });
     for (const timer of this.#timers.values()) clearTimeout(timer);
     this.#timers.clear();
+    await this.#recorded;
   }
 
   #step(event: Event): void {
@@ -76,13 +85,13 @@ export class Shell {
     const { record, thread } = this.#options;
     switch (effect.type) {
       case 'start':
-        return this.#start(effect);
+        return this.#inOrder(() => this.#start(effect));
       case 'withdraw':
-        return record.withdraw(effect.id);
+        return this.#inOrder(() => record.withdraw(effect.id));
       case 'taken':
-        return record.taken(effect.id, effect.turnId);
+        return this.#inOrder(() => record.taken(effect.id, effect.turnId));
       case 'outcome':
-        return this.#settle(effect.id, effect.outcome);
+        return this.#inOrder(() => this.#settle(effect.id, effect.outcome));
       case 'read':
         return this.#read(effect);
       case 'timer':
@@ -92,21 +101,32 @@ export class Shell {
     }
   }
 
-  #start(effect: Effect & { type: 'start' }): void {
+  #inOrder(task: () => Promise<void>): void {
+    this.#recorded = this.#recorded.then(task).catch((error: unknown) => {
+      this.#options.log.write('record-failed', { error: errorMessage(error) });
+      this.#options.onRecordLost(error);
+    });
+  }
+
+  /** Recorded first. When the connection it was meant for ended meanwhile, it was never handed over: say so. */
+  async #start(effect: StartEffect): Promise<void> {
     const { record, thread, frame, log } = this.#options;
     const { id, clientId, afterTurnId } = effect;
     const message = record.message(id);
     if (message === undefined) throw new Error(`message ${id} left the record before its outcome`);
-    const text = frame(message);
-    record.claim(id, { clientId, afterTurnId });
+    await record.claim(id, { clientId, afterTurnId });
+    if (this.#state.epoch !== effect.epoch || this.#state.phase === 'closing') {
+      const refusal = { clientId, refusal: 'not-ready', message: 'the connection ended' } as const;
+      return this.take({ type: 'start-refused', ...refusal });
+    }
     log.write('start', { id });
-    thread.start(clientId, text);
+    thread.start(clientId, frame(message));
   }
 
-  #settle(id: string, outcome: Outcome): void {
+  async #settle(id: string, outcome: Outcome): Promise<void> {
     const { record, log, onOutcome } = this.#options;
     const message = record.message(id);
-    if (!record.outcome(id, outcome) || message === undefined) return;
+    if (!(await record.outcome(id, outcome)) || message === undefined) return;
     log.write('outcome', {
       id,
       outcome: outcome.state,

@@ -20,6 +20,11 @@ export interface Claim {
    * last read.
    */
   readonly absence: 'none' | 'looking' | 'due';
+  /**
+   * Only for a message that an earlier wrapper recorded and, as far as the record says, never handed over: what
+   * becomes of it when the thread does not have it.
+   */
+  readonly ifAbsent?: 'run' | 'expire';
 }
 
 /**
@@ -73,12 +78,7 @@ export type Event =
 
 export type Effect =
   /** Record the claim, then give the message to the harness. */
-  | {
-      readonly type: 'start';
-      readonly id: string;
-      readonly clientId: string;
-      readonly afterTurnId: string | null;
-    }
+  | StartEffect
   | { readonly type: 'withdraw'; readonly id: string }
   | { readonly type: 'taken'; readonly id: string; readonly turnId: string }
   | { readonly type: 'outcome'; readonly id: string; readonly outcome: Outcome }
@@ -88,12 +88,22 @@ export type Effect =
   /** Something waits while the harness is away. */
   | { readonly type: 'message-waits' };
 
+export interface StartEffect {
+  readonly type: 'start';
+  readonly id: string;
+  readonly clientId: string;
+  readonly afterTurnId: string | null;
+  /** The connection it is meant for; on another one it must not be handed over any more. */
+  readonly epoch: number;
+}
+
 export interface Step {
   readonly state: State;
   readonly effects: readonly Effect[];
 }
 
-export function initialState(): State {
+/** @param claims what an earlier wrapper of this thread left open, in order of arrival */
+export function initialState(claims: readonly Claim[] = []): State {
   return {
     phase: 'opening',
     epoch: 0,
@@ -105,10 +115,10 @@ export function initialState(): State {
     isNewestInterrupted: false,
     recovery: 'over',
     queue: [],
-    claims: [],
+    claims,
     isPaused: false,
     isReading: false,
     readAgain: false,
-    seq: 0,
+    seq: claims.length,
   };
 }

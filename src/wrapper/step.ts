@@ -96,7 +96,7 @@ function onMessage(state: State, event: Event & { type: 'message' }): Step {
 function onReady(state: State, event: HarnessEvent & { type: 'ready' }): Step {
   const isReconnect = state.epoch > 0;
   const isNewestInterrupted = isReconnect && event.newestTurn?.status === 'interrupted';
-  const mayRecover = !event.startedByUs && isReconnect && (state.claims.length > 0 || isNewestInterrupted);
+  const mayRecover = !event.startedByUs && (state.claims.length > 0 || isNewestInterrupted);
   const next: State = {
     ...state,
     phase: state.phase === 'opening' ? 'serving' : state.phase,

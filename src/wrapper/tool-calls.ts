@@ -161,5 +161,7 @@ function notice(text: string): Message {
     inReplyTo: null,
     hopChain: [],
     sender: { kind: 'script', name: '', replyTo: null },
+    afterTurnId: null,
+    receivedAtMs: Date.now(),
   };
 }

@@ -30,6 +30,19 @@ export function reply(outcome: Outcome, id: string, name: string): Reply {
   return { kind: 'note', outcome: outcome.state, text: `[no answer to ${id}: ${note.word}] ${note.text}` };
 }
 
+/** An earlier process ended while it wrote the reply: it may have arrived, so it is not written again. */
+export function halfTold(outcome: Outcome, id: string, name: string): Reply {
+  const what = outcome.state === 'answered' ? 'An answer' : 'A note';
+  const text = `${what} to your message was being written when ${name}'s process ended; it may have reached you, and is not written again.`;
+  return { kind: 'note', outcome: outcome.state, text: `[no answer to ${id}: maybe-written] ${text}` };
+}
+
+/** For a message that could not be recorded, and so was never received. */
+export function turnedAway(id: string, name: string): Reply {
+  const text = `${name} cannot record messages just now, so yours was not taken. It is safe to send again later.`;
+  return { kind: 'note', outcome: 'refused', text: `[no answer to ${id}: store] ${text}` };
+}
+
 interface Note {
   readonly word: string;
   readonly text: string;
@@ -51,6 +64,11 @@ function explain(outcome: Exclude<Outcome, { state: 'answered' }>, name: string)
           };
     case 'refused':
       return { word: outcome.reason, text: refused(outcome, name) };
+    case 'expired':
+      return {
+        word: 'expired',
+        text: `Your message waited too long while ${name} was gone, and was not given to it. It is safe to send again.`,
+      };
     case 'unknown':
       return {
         word: 'unknown',
@@ -82,6 +100,8 @@ function refused(outcome: Outcome & { state: 'refused' }, name: string): string 
       return `Your message is too long for ${name}. Codex says: ${outcome.detail}. Send a shorter one, or the path of a file.`;
     case 'queue-full':
       return `${name} takes no more messages now (${outcome.detail}). Send it again later.`;
+    case 'replaced':
+      return `${name} has another conversation now, and your message was for the one before. It is safe to send again.`;
     case 'harness':
       return `Codex refused your message each time. It says: ${outcome.detail}`;
   }

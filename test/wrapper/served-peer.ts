@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadPeerCredentials } from '../../src/os/peer-credentials.ts';
 import { processStart } from '../../src/os/proc.ts';
+import { memoryRecord } from '../../src/store/memory.ts';
 import { Peer } from '../../src/wrapper/peer.ts';
 import { FakeThread, type Script } from '../fake-harness.ts';
 import { type End, TOKEN, writeAll } from '../frames/sockets.ts';
@@ -53,6 +54,11 @@ export class ServedPeer implements AsyncDisposable {
       token: TOKEN,
       sessionsDir: this.sessionsDir,
       textsDir: join(this.folder, 'texts'),
+      record: memoryRecord(),
+      claims: [],
+      onRecordLost: (error) => {
+        throw error;
+      },
       log: { write, hide: () => {}, close: async () => {} },
       isPaneOpen: () => false,
       onGone: () => {},

@@ -28,6 +28,8 @@ const faults: readonly Action[] = [
   (world) => world.revert(),
   (world) => world.cut(0),
   (world) => world.cut(1),
+  (world) => world.reopen(0),
+  (world) => world.reopen(1),
   (world) => world.die(0, true),
   (world) => world.die(1, true),
   (world) => world.die(1, false),
@@ -43,7 +45,7 @@ const faults: readonly Action[] = [
   },
 ];
 
-const seed = Number(process.env['PEER_SEED'] ?? Date.now() % 1_000_000);
+const seed = Number(process.env.PEER_SEED ?? Date.now() % 1_000_000);
 const action = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(...flow) },
   { weight: 1, arbitrary: fc.constantFrom(...faults) },

@@ -16,6 +16,8 @@ const base: Message = {
     name: 'alpha',
     replyTo: { socketPath: '/run/a.sock', pid: 1, procStart: '2', sessionId: null },
   },
+  afterTurnId: null,
+  receivedAtMs: 0,
 };
 
 describe('the header before a message', () => {

@@ -1,7 +1,21 @@
 import type { Item, ThreadEvent, Turn, TurnStatus } from '../../src/harness/harness.ts';
-import type { Outcome } from '../../src/store/record.ts';
+import type { Message, Outcome } from '../../src/store/record.ts';
+import { restoredClaims } from '../../src/wrapper/restore.ts';
 import { type Effect, type Event, initialState, type State, type Timer } from '../../src/wrapper/state.ts';
 import { step } from '../../src/wrapper/step.ts';
+
+const MESSAGE: Message = {
+  id: '',
+  msgId: null,
+  text: 'x',
+  priority: 'next',
+  mark: null,
+  inReplyTo: null,
+  hopChain: [],
+  sender: { kind: 'script', name: '', replyTo: null },
+  afterTurnId: null,
+  receivedAtMs: 0,
+};
 
 type TruthItem = Item & { readonly covers?: ReadonlySet<string> };
 interface TruthTurn {
@@ -24,6 +38,8 @@ export class World {
   /** User items ever made, per client id; a revert takes none away. */
   readonly userItems = new Map<string, number>();
   readonly violations: string[] = [];
+  /** What a wrapper that is killed leaves in its record, of messages without an outcome. */
+  readonly #claimed = new Map<string, { afterTurnId: string | null; turnId: string | null }>();
   messages = 0;
   isConnected = false;
   isDraining = false;
@@ -50,14 +66,21 @@ export class World {
         if (this.outcomes.has(effect.id)) this.violations.push(`${effect.id} started after its outcome`);
         if (!this.isConnected) this.violations.push(`${effect.id} started without a connection`);
         this.#mayStart(effect.id);
+        this.#claimed.set(effect.id, { afterTurnId: effect.afterTurnId, turnId: null });
         this.#requests.push(effect.clientId);
         break;
       case 'withdraw':
         this.#startedOn.delete(effect.id);
+        this.#claimed.delete(effect.id);
         break;
       case 'outcome':
         this.#outcome(effect.id, effect.outcome);
         break;
+      case 'taken': {
+        const claim = this.#claimed.get(effect.id);
+        if (claim) claim.turnId ??= effect.turnId;
+        break;
+      }
       case 'read':
         this.#reads.push(effect);
         break;
@@ -202,6 +225,29 @@ export class World {
     this.#frames = [];
     this.#reads = [];
     this.take({ type: 'disconnected', waitingFor: 'connection' });
+  }
+
+  /** The wrapper is killed and opened again: what it had not recorded is gone, the thread is as it is. */
+  reopen(handled: number): void {
+    this.cut(handled);
+    this.#timers.clear();
+    const open = Array.from({ length: this.messages }, (_, index) => `m${index + 1}`).filter(
+      (id) => !this.outcomes.has(id),
+    );
+    const message = (id: string): Message => ({ ...MESSAGE, id });
+    const claims = restoredClaims(
+      {
+        claimed: open.flatMap((id) => {
+          const claim = this.#claimed.get(id);
+          if (claim === undefined) return [];
+          return [{ message: message(id), clientId: `peer:${id}`, ...claim, isTaken: claim.turnId !== null }];
+        }),
+        unclaimed: open.filter((id) => !this.#claimed.has(id)).map(message),
+      },
+      () => true,
+      0,
+    );
+    this.state = initialState(claims);
   }
 
   /** The daemon dies with the connection; after a graceful restart it continues the interrupted turn. */
