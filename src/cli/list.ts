@@ -22,6 +22,8 @@ export interface ListedPeer {
   readonly pid: number;
   /** How a Codex peer has tools of its own to message others: given to its thread at the start, or not at all. */
   readonly tools: string | null;
+  /** Why what it has received would not outlive its process; null when it would, or for a foreign harness. */
+  readonly noStore: string | null;
   /** Its process is not stopped and its socket takes connections. */
   readonly reachable: boolean;
 }
@@ -69,6 +71,7 @@ async function listed(row: Row): Promise<ListedPeer> {
     place: row.tmux ?? null,
     pid: row.pid,
     tools: row.tools ?? null,
+    noStore: row.noStore ?? null,
     reachable: await isReachable(row),
   };
 }
@@ -81,6 +84,9 @@ function byName(a: ListedPeer, b: ListedPeer): number {
 function printTable(peers: readonly ListedPeer[], io: Io): void {
   const cells = peers.map((peer) => cellsOf(peer, io.env.HOME).map(forTerminal));
   for (const line of table(COLUMNS, cells, io.stdout.columns ?? DEFAULT_WIDTH)) io.stdout.write(`${line}\n`);
+  for (const { name, noStore } of peers) {
+    if (noStore !== null) say(io, `${name} has no store (${noStore}): a crash loses what it has received.`);
+  }
 }
 
 function cellsOf(peer: ListedPeer, home: string | undefined): string[] {

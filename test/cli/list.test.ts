@@ -41,6 +41,7 @@ test('--json has exactly these keys, for a Codex peer and a Claude Code session'
       place: null,
       pid: alpha.pid,
       tools: null,
+      noStore: null,
       reachable: true,
     },
     {
@@ -53,6 +54,7 @@ test('--json has exactly these keys, for a Codex peer and a Claude Code session'
       place: 'main:@1.%1',
       pid: sol.pid,
       tools: 'dynamic',
+      noStore: null,
       reachable: true,
     },
   ]);
@@ -92,6 +94,16 @@ test('a hostile name, cwd and status reach the terminal as visible text and star
   expect(readdirSync(world.work)).toEqual(['.git']);
   const json = JSON.parse((await runPeer(['list', '--json'], { env: world.env })).stdout);
   expect(json).toMatchObject([{ name, cwd: '/srv/\u001b[2J' }]);
+});
+
+test('a peer without a store is said to have none, and why', async () => {
+  await using world = openWorld();
+  const row = { bridge: 'peerwire', noStore: 'the disk is full' };
+  world.own(await ScriptPeer.spawn({ env: world.env, name: 'Sol', row }));
+  const { stderr } = await runPeer(['list'], { env: world.env });
+  expect(stderr).toBe('peer: Sol has no store (the disk is full): a crash loses what it has received.\n');
+  const json = JSON.parse((await runPeer(['list', '--json'], { env: world.env })).stdout);
+  expect(json).toMatchObject([{ noStore: 'the disk is full' }]);
 });
 
 test('a torn row, a row that is no JSON object and a dead session are left out', async () => {
