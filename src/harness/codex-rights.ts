@@ -67,6 +67,16 @@ export function reviewRights(asked: AskedSettings, reported: ReportedSettings): 
   };
 }
 
+/**
+ * Overrides for `turn/start`, so that a turn of ours never runs with more than was asked: another client may have
+ * widened the thread a moment ago, and the notification of it is still on its way. A writable workspace is left as
+ * the thread has it, since its folders and network are the person's.
+ */
+export function rightsOfTurn({ sandbox, approval }: AskedSettings): Readonly<Record<string, unknown>> {
+  if (sandbox !== 'read-only') return { approvalPolicy: approval };
+  return { approvalPolicy: approval, sandboxPolicy: sandboxPolicy(sandbox) };
+}
+
 function tooWide(asked: AskedSettings, reported: ReportedSettings): string | null {
   const isSandboxWider =
     SANDBOX_WIDTH[reported.sandbox] > SANDBOX_WIDTH[asked.sandbox] ||

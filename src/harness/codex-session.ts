@@ -8,7 +8,7 @@ import { newestTurn } from './codex-history.ts';
 import { initialize, repairSettings, resumeThread, rightsTooWide, startThread } from './codex-load.ts';
 import type { CodexThreadOptions } from './codex-options.ts';
 import { ServerRequests } from './codex-requests.ts';
-import type { ReportedSettings } from './codex-rights.ts';
+import { type ReportedSettings, rightsOfTurn } from './codex-rights.ts';
 import { OpenToolCalls } from './codex-tools.ts';
 import { ThreadView } from './codex-view.ts';
 import type { HarnessEvent } from './harness.ts';
@@ -95,7 +95,12 @@ export class CodexSession {
     const input = [{ type: 'text', text, text_elements: [] }];
     const call = this.#rpc.call(
       'turn/start',
-      { threadId: this.#threadId, clientUserMessageId: clientId, input },
+      {
+        threadId: this.#threadId,
+        clientUserMessageId: clientId,
+        input,
+        ...rightsOfTurn(this.#options.asked),
+      },
       {
         inOrder: (result) => {
           this.#emit({ type: 'start-accepted', clientId, turnId: turnStartResponse.parse(result).turn.id });

@@ -144,6 +144,18 @@ describe('the connection drops while the server lives', () => {
   });
 });
 
+test('a turn has the rights that were asked for, although the thread was widened a moment before', async () => {
+  // The wrapper has not heard of it when it hands over the message.
+  proxy.onAnswer = (frame) => (frame.method === 'thread/settings/updated' ? null : frame);
+  await other.call('thread/settings/update', {
+    threadId: sol.threadId,
+    sandboxPolicy: { type: 'dangerFullAccess' },
+    approvalPolicy: 'on-request',
+  });
+  await replyTo(a, await send(a, 'narrow again'));
+  expect(turnRights(world, sol.threadId)).toEqual([{ sandbox: 'read-only', approval: 'never' }]);
+});
+
 describe('rights that cannot be repaired', () => {
   /** As Codex does with fields it does not take: no error, no effect. */
   function ignoreRepairs(): void {
