@@ -169,6 +169,8 @@ export class Peer {
   async settle(): Promise<void> {
     this.#tools.close();
     await this.#shell.close();
+    // A note comes before the notice that its writer is gone.
+    await this.#replies.settled();
     this.#notices.close();
     await this.#told();
   }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Message, Outcome } from '../../src/store/record.ts';
 
 /** Any string a peer can send: every UTF-16 unit, NUL and halves of surrogate pairs included. */
-export const text = fc
+const text = fc
   .array(
     fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.constantFrom(0, 0x27, 0xd800, 0xdfff, 0xfeff, 0x2028)),
     { maxLength: 12 },
