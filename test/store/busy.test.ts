@@ -26,6 +26,14 @@ it('waits for the lock of another process without holding its own terminal', asy
   expect(record.message('a')).toEqual(message('a'));
 });
 
+it('keeps the order of its calls while it waits', async () => {
+  using at = store();
+  const { record } = await at.open();
+  const ids = Array.from({ length: 12 }, (_, index) => `m${11 - index}`);
+  await locked(at, 200, () => Promise.all(ids.map((id) => advance(record, id, 'receive'))));
+  expect((await record.restore()).unclaimed.map(({ id }) => id)).toEqual(ids);
+});
+
 it('refuses a message after three seconds, with nothing recorded, and goes on', async () => {
   using at = store();
   const { record } = await at.open();

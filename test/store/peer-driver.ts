@@ -54,7 +54,7 @@ async function write(task: Task & { do: 'write' }): Promise<void> {
   await Promise.all(
     records.map(async (record, writer) => {
       for (let index = 0; index < task.messages; index++) {
-        await advance(record, `${threads[writer]} ${index}`, 'outcome');
+        await advance(record, `${threads[writer]} ${index}`, 'receive');
       }
       await record.close();
     }),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { thisProcess } from '../../src/store/lease.ts';
 import type { Restored } from '../../src/store/record.ts';
-import { OTHER_THREAD, store } from './fixtures.ts';
+import { OTHER_THREAD, type Store, store } from './fixtures.ts';
 import { advance, claim, message, nothing, type Step, unknown } from './steps.ts';
 
 const open = { message: message('a'), clientId: 'peer:a', afterTurnId: 'turn-0' };
@@ -9,6 +9,14 @@ const decided = {
   message: message('a'),
   outcome: { state: 'answered', text: 'answer to a', together: null },
 } as const;
+
+const deliveries = (at: Store) =>
+  at.raw((db) =>
+    db
+      .prepare('SELECT delivery FROM reply')
+      .all()
+      .map((row) => Object.values(row!)[0]),
+  );
 
 it.each<[Step, Partial<Restored>]>([
   ['receive', { unclaimed: [message('a')] }],
@@ -50,17 +58,15 @@ it('a note that was interrupted is not written again: it may have arrived', asyn
   const { record } = await at.open();
   await record.restore();
   expect(await record.claimNote('a')).toBe(false);
-  expect(at.raw((db) => db.prepare('SELECT delivery FROM reply').all())).toEqual([
-    { delivery: 'maybe-written' },
-  ]);
+  expect(deliveries(at)).toEqual(['maybe-written']);
 });
 
 it('a note that is being written now is not given up by a second look', async () => {
   using at = store();
   const { record } = await at.open();
   await advance(record, 'a', 'note');
-  await record.restore();
-  expect(at.raw((db) => db.prepare('SELECT delivery FROM reply').all())).toEqual([{ delivery: null }]);
+  expect(await record.restore()).toEqual(nothing);
+  expect(deliveries(at)).toEqual([null]);
 });
 
 it('a claim of an earlier process is not withdrawn: only its own request can be refused', async () => {
@@ -124,11 +130,13 @@ it('leaves alone what a living process may decide', async () => {
   const before = await at.open(sol);
   await advance(before.record, 'a', 'receive');
   await advance(before.record, 'b', 'outcome');
+  await advance(before.record, 'c', 'note');
   before.crash();
   const elsewhere = await at.open({ ...sol, name: 'Luna', self: thisProcess() });
 
   const { record } = await at.open();
   expect(await record.restore()).toEqual(nothing);
+  expect(deliveries(at)).toEqual([null]);
   expect(await record.outcome('a', unknown)).toBe(false);
   expect(await elsewhere.record.outcome('a', unknown)).toBe(true);
 });
