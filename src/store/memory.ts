@@ -1,9 +1,8 @@
 import { LIMITS } from '../limits.ts';
-import type { Claim, Delivery, Message, MessageRecord, Outcome, Restored } from './record.ts';
+import type { Claim, Delivery, Message, MessageRecord, Outcome, Restored, RestoredClaim } from './record.ts';
 import {
   mayBeNoted,
   mustBeClaimable,
-  mustBeClaimed,
   mustBeDecided,
   mustBeNew,
   mustBeRecorded,
@@ -14,7 +13,7 @@ import {
 interface Row {
   /** Forgotten once its sender is told. */
   message: Message | null;
-  claim: Claim | null;
+  claim: Pick<RestoredClaim, 'clientId' | 'afterTurnId'> | null;
   turnId: string | null;
   outcome: Outcome | null;
   isReplyClaimed: boolean;
@@ -58,7 +57,10 @@ class MemoryRecord implements MessageRecord {
 
   async taken(id: string, turnId: string): Promise<void> {
     const { row, stage } = this.#find(id);
-    mustBeClaimed(id, stage);
+    if (!stage.isClaimed) {
+      mustBeClaimable(id, stage);
+      row.claim = { clientId: null, afterTurnId: turnId };
+    }
     row.turnId ??= turnId;
   }
 

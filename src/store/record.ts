@@ -84,8 +84,11 @@ export interface Restored {
   readonly foreign: readonly { readonly message: Message; readonly isClaimed: boolean }[];
 }
 
-export interface RestoredClaim extends Claim {
+export interface RestoredClaim {
   readonly message: Message;
+  /** Null when the claim itself was lost and only its evidence was found. */
+  readonly clientId: string | null;
+  readonly afterTurnId: string | null;
   /** The turn of its evidence; null as long as there is none. */
   readonly turnId: string | null;
   readonly isTaken: boolean;
@@ -113,7 +116,7 @@ export interface MessageRecord {
   claim(id: string, claim: Claim): Promise<void>;
   /** Only an error response to our own request withdraws a claim. */
   withdraw(id: string): Promise<void>;
-  /** Evidence for a claim; the first one stays. */
+  /** Evidence; the first one stays. A message that was never claimed counts as claimed from now on. */
   taken(id: string, turnId: string): Promise<void>;
   /** Insert-only: false when the message already has its outcome, which stays, or is not ours to decide any more. */
   outcome(id: string, outcome: Outcome): Promise<boolean>;

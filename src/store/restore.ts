@@ -6,6 +6,7 @@ interface OpenRow {
   readonly thread_id: string;
   readonly received_at_ms: number;
   readonly content: string;
+  readonly is_claimed: number;
   readonly client_id: string | null;
   readonly after_turn_id: string | null;
   readonly turn_id: string | null;
@@ -35,15 +36,15 @@ export function readOpen(db: Database, { threadId, name, isServed }: Opener): Re
       : [{ ...row, decided: { message: messageOf(row), outcome: JSON.parse(outcome) as Outcome } }],
   );
   return {
-    unclaimed: own.filter((row) => row.client_id === null).map(messageOf),
-    claimed: own.flatMap(({ client_id: clientId, after_turn_id: afterTurnId, turn_id: turnId, ...row }) =>
-      clientId === null
-        ? []
-        : [{ message: messageOf(row), clientId, afterTurnId, turnId, isTaken: turnId !== null }],
-    ),
+    unclaimed: own.filter((row) => row.is_claimed === 0).map(messageOf),
+    claimed: own
+      .filter((row) => row.is_claimed === 1)
+      .map(({ client_id: clientId, after_turn_id: afterTurnId, turn_id: turnId, ...row }) => {
+        return { message: messageOf(row), clientId, afterTurnId, turnId, isTaken: turnId !== null };
+      }),
     untold: decided.filter((row) => row.is_reply_claimed === 0).map((row) => row.decided),
     halfTold: decided.filter((row) => row.is_reply_claimed === 1).map((row) => row.decided),
-    foreign: foreign.map((row) => ({ message: messageOf(row), isClaimed: row.client_id !== null })),
+    foreign: foreign.map((row) => ({ message: messageOf(row), isClaimed: row.is_claimed === 1 })),
   };
 }
 
@@ -72,7 +73,7 @@ function messageOf(row: Pick<OpenRow, 'id' | 'received_at_ms' | 'content'>): Mes
 
 const OPEN = `
   SELECT message.id, message.thread_id, message.received_at_ms, message.content,
-    claim.client_id, claim.after_turn_id, claim.turn_id,
+    claim.message_id IS NOT NULL AS is_claimed, claim.client_id, claim.after_turn_id, claim.turn_id,
     outcome.content AS outcome, reply.message_id IS NOT NULL AS is_reply_claimed
   FROM message
   LEFT JOIN claim ON claim.message_id = message.id

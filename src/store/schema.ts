@@ -30,7 +30,7 @@ const VERSION_1 = `
 
   CREATE TABLE claim (
     message_id TEXT PRIMARY KEY REFERENCES message (id) ON DELETE CASCADE,
-    client_id TEXT NOT NULL,
+    client_id TEXT,
     after_turn_id TEXT,
     claimed_by TEXT NOT NULL,
     claimed_at_ms INTEGER NOT NULL,

@@ -24,10 +24,6 @@ export function mustBeClaimable(id: string, stage: Stage): void {
   if (stage.isClaimed) throw new Error(`message ${id} is claimed already`);
 }
 
-export function mustBeClaimed(id: string, stage: Stage): void {
-  if (!stage.isClaimed) throw new Error(`message ${id} is not claimed`);
-}
-
 export function mustBeUntaken(id: string, stage: Stage): void {
   if (stage.isTaken) throw new Error(`message ${id} was taken`);
 }

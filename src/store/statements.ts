@@ -43,7 +43,11 @@ interface StageRow {
   readonly is_told: number;
 }
 
-export function stageOf({ stage }: Statements, id: string): (Stage & { threadId: string }) | undefined {
+export interface StoredStage extends Stage {
+  readonly threadId: string;
+}
+
+export function stageOf({ stage }: Statements, id: string): StoredStage | undefined {
   const row = stage.get(id) as StageRow | undefined;
   if (row === undefined) return undefined;
   return {

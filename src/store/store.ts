@@ -12,20 +12,19 @@ import {
   thisProcess,
 } from './lease.ts';
 import { patiently } from './patience.ts';
-import type { Claim, Delivery, Message, MessageRecord, Outcome, Restored } from './record.ts';
+import type { Claim, Delivery, Message, MessageRecord, Outcome, Restored, RestoredClaim } from './record.ts';
 import { contentOf, giveUpNotes, readOpen } from './restore.ts';
 import { removeSettled } from './retention.ts';
 import { connect, type Database, loadSqlite, type Sqlite } from './sqlite.ts';
 import {
   mayBeNoted,
   mustBeClaimable,
-  mustBeClaimed,
   mustBeDecided,
   mustBeNew,
   mustBeRecorded,
   mustBeUntaken,
 } from './stage.ts';
-import { type Statements, stageOf, statements } from './statements.ts';
+import { type Statements, type StoredStage, stageOf, statements } from './statements.ts';
 
 /** A wrapper may run for weeks. */
 const RETENTION_EVERY_MS = 6 * 60 * 60 * 1000;
@@ -68,6 +67,9 @@ export async function openStore(options: StoreOptions): Promise<MessageRecord> {
   }
 }
 
+/** Without a client id, the evidence alone is known. */
+type ClaimColumns = Pick<RestoredClaim, 'clientId' | 'afterTurnId'>;
+
 class StoreRecord implements MessageRecord {
   readonly #file: string;
   readonly #db: Database;
@@ -102,13 +104,8 @@ class StoreRecord implements MessageRecord {
     return this.#open.get(id);
   }
 
-  async claim(id: string, { clientId, afterTurnId }: Claim): Promise<void> {
-    await this.#write(() => {
-      const stage = this.#stage(id);
-      mustBeClaimable(id, stage);
-      if (stage.threadId !== this.#seat.threadId) throw new Error(`message ${id} is for another thread`);
-      this.#sql.claim.run(id, clientId, afterTurnId, this.#seat.instance, Date.now());
-    });
+  async claim(id: string, claim: Claim): Promise<void> {
+    await this.#write(() => this.#insertClaim(id, this.#stage(id), claim));
   }
 
   async withdraw(id: string): Promise<void> {
@@ -122,7 +119,8 @@ class StoreRecord implements MessageRecord {
 
   async taken(id: string, turnId: string): Promise<void> {
     await this.#write(() => {
-      mustBeClaimed(id, this.#stage(id));
+      const stage = this.#stage(id);
+      if (!stage.isClaimed) this.#insertClaim(id, stage, { clientId: null, afterTurnId: turnId });
       this.#sql.taken.run(turnId, Date.now(), id);
     });
   }
@@ -189,7 +187,13 @@ class StoreRecord implements MessageRecord {
     this.#db.close();
   }
 
-  #stage(id: string) {
+  #insertClaim(id: string, stage: StoredStage, { clientId, afterTurnId }: ClaimColumns): void {
+    mustBeClaimable(id, stage);
+    if (stage.threadId !== this.#seat.threadId) throw new Error(`message ${id} is for another thread`);
+    this.#sql.claim.run(id, clientId, afterTurnId, this.#seat.instance, Date.now());
+  }
+
+  #stage(id: string): StoredStage {
     return mustBeRecorded(id, stageOf(this.#sql, id));
   }
 

@@ -18,8 +18,15 @@ export function restoredClaims(
   nowMs: number,
 ): Claim[] {
   const handedOver = claimed.map((one): Claim => {
+    const claim = claimOf(one.message, 0);
     const { clientId, afterTurnId, turnId, isTaken } = one;
-    return { ...claimOf(one.message, 0), clientId, afterTurnId, turnId, isTaken };
+    return {
+      ...claim,
+      clientId: clientId ?? claim.clientId,
+      afterTurnId: clientId === null ? claim.afterTurnId : afterTurnId,
+      turnId,
+      isTaken,
+    };
   });
   const waiting = unclaimed.map((message): Claim => {
     const isWanted = nowMs - message.receivedAtMs < RUN_WITHIN_MS && isWaiting(message);

@@ -79,14 +79,25 @@ describe.each([
     await expect(at.record.claim('a', claim)).rejects.toThrow('has its outcome');
   });
 
-  it('takes evidence for a claim only, and keeps the first turn', async () => {
+  it('takes evidence for a claim, and keeps the first turn', async () => {
     await using at = await open();
     await at.record.receive(message('a'));
-    await expect(at.record.taken('a', 'turn-1')).rejects.toThrow('not claimed');
     await at.record.claim('a', claim);
     await at.record.taken('a', 'turn-1');
     await at.record.taken('a', 'turn-2');
     expect((await at.record.restore()).claimed).toMatchObject([{ turnId: 'turn-1', isTaken: true }]);
+  });
+
+  it('counts a message as claimed that was found in the thread, as long as it has no outcome', async () => {
+    await using at = await open();
+    await at.record.receive(message('a'));
+    await at.record.taken('a', 'turn-1');
+    const found = { clientId: null, afterTurnId: 'turn-1', turnId: 'turn-1', isTaken: true };
+    expect((await at.record.restore()).claimed).toEqual([{ message: message('a'), ...found }]);
+    await expect(at.record.claim('a', claim)).rejects.toThrow('claimed already');
+    await at.record.receive(message('b'));
+    await at.record.outcome('b', { state: 'expired' });
+    await expect(at.record.taken('b', 'turn-1')).rejects.toThrow('has its outcome');
   });
 
   it('takes one outcome, and the first one stays', async () => {
