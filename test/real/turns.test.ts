@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { commentary, final, type Rounds, script } from './model-script.ts';
@@ -237,4 +238,15 @@ describe('what Codex makes of a turn decides between one answer and one note', (
     await nothingMoreComes();
     expect(repliesTo(a, id)).toBe(1);
   });
+});
+
+test('an answer that fits no frame is cut, and the rest is in a file that its sender is given', async () => {
+  const long = `begin ${'"quoted"-ünï-'.repeat(90_000)} end`;
+  bench.model.on(/write at length/, [[final(long)]]);
+  const told = await replyTo(a, await send(a, 'write at length'), 30_000);
+  const [, head, size, file] =
+    /^([\s\S]*)\n\n\[The text goes on: (\d+) bytes in all, in the file (.*)\]$/.exec(told.body) ?? [];
+  expect(long.startsWith(head ?? '-')).toBe(true);
+  expect(Number(size)).toBe(Buffer.byteLength(readFileSync(file ?? '')));
+  expect(readFileSync(file ?? '', 'utf8')).toMatch(/^begin [\s\S]*end\n\n\(answer to [0-9a-f]{8}\)$/);
 });
