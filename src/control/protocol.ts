@@ -48,6 +48,8 @@ const statusResult = z.looseObject({
   queued: z.number(),
   /** Messages given to the thread that have no outcome yet. */
   claims: z.number(),
+  /** Frames that were turned away since it opened; its log says why. */
+  refused: z.number(),
 });
 
 /** Of `tool`: what the model is shown. */

@@ -38,9 +38,15 @@ export interface InboundOptions {
 /** What comes in on our socket, from whomever: verified, then recorded, subscribed, or refused and logged. */
 export class Inbound {
   readonly #options: InboundOptions;
+  #refused = 0;
 
   constructor(options: InboundOptions) {
     this.#options = options;
+  }
+
+  /** How many frames were turned away so far; the log says why. */
+  get refused(): number {
+    return this.#refused;
   }
 
   /** A message whose auth line was right. */
@@ -76,7 +82,7 @@ export class Inbound {
 
   /** A message that nobody vouches for: its sender is told so, the model never sees it. */
   async refuse(msgId: string | null, connecting: Connecting | null, why: string): Promise<void> {
-    this.#options.log.write('refused', { msgId, pid: connecting?.pid, reason: why });
+    this.#refuse('refused', { msgId, pid: connecting?.pid, reason: why });
     await this.#receipt(msgId, connecting, {
       status: 'refused',
       reason: 'The sender could not be verified.',
@@ -101,12 +107,17 @@ export class Inbound {
         log.write('idle-notice', { origMsgId: control.origMsgId, state: control.state });
         return onIdleNotice(control);
       case 'rename':
-        return log.write('refused', {
+        return this.#refuse('refused', {
           action: 'rename',
           pid: connecting?.pid,
           reason: 'names are given by peer open',
         });
     }
+  }
+
+  #refuse(event: 'refused' | 'dropped', fields: Readonly<Record<string, unknown>>): void {
+    this.#refused++;
+    this.#options.log.write(event, fields);
   }
 
   async #subscription(
@@ -117,14 +128,14 @@ export class Inbound {
     const procStart = connecting?.procStart ?? null;
     if ('refusal' in verified || verified.address === null || procStart === null) {
       const reason = 'refusal' in verified ? verified.refusal : 'gone';
-      return this.#options.log.write('refused', { action: 'notify_when_idle', msgId, reason });
+      return this.#refuse('refused', { action: 'notify_when_idle', msgId, reason });
     }
     const { pid } = verified.address;
     this.#options.subscribe({ msgId, socketPath: from, pid, procStart, fromMode, atMs: Date.now() });
   }
 
   async #drop(msgId: string | null, connecting: Connecting | null, dropReason: string, reason: string) {
-    this.#options.log.write('dropped', { msgId, pid: connecting?.pid, reason: dropReason });
+    this.#refuse('dropped', { msgId, pid: connecting?.pid, reason: dropReason });
     await this.#receipt(msgId, connecting, { status: 'dropped', reason, dropReason });
   }
 

@@ -152,7 +152,8 @@ export class Peer {
   status(): ControlResult<'status'> {
     const { name, thread } = this.#options;
     const { phase, queue, claims } = this.#shell.state;
-    return { name, threadId: thread.id, state: phase, queued: queue.length, claims: claims.length };
+    const { refused } = this.#inbound;
+    return { name, threadId: thread.id, state: phase, queued: queue.length, claims: claims.length, refused };
   }
 
   /** A tool call of the thread's model that came through a process of ours. Rejects when the signal aborts. */

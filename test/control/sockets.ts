@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type ControlHandlers, serveControl } from '../../src/control/server.ts';
 import { type TempFolder, tempFolder } from '../os/fixtures.ts';
 
-export const STATUS = { name: 'Sol', threadId: 't1', state: 'serving', queued: 0, claims: 0 };
+export const STATUS = { name: 'Sol', threadId: 't1', state: 'serving', queued: 0, claims: 0, refused: 0 };
 
 export interface Served extends AsyncDisposable {
   readonly folder: TempFolder;

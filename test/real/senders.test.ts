@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { callControl } from '../../src/control/client.ts';
+import { findControlSocket } from '../../src/control/place.ts';
 import { LIMITS } from '../../src/limits.ts';
 import { commentary, final, script } from './model-script.ts';
 import type { ReceivedFrame } from './script-peer.ts';
@@ -46,6 +48,17 @@ describe('a message is taken only from whom it says it is from', () => {
       expect(repliesTo(a, msgId)).toBe(0);
     },
   );
+
+  test('and what was turned away is counted, for our own processes to see', async () => {
+    const socketPath = findControlSocket(sol.process.pid) ?? '';
+    const call = { socketPath, method: 'status', params: {}, signal: AbortSignal.timeout(5_000) } as const;
+    const status = () => callControl(call);
+    const { refused } = await status();
+    await a.send({ to: 'Sol', text: 'not me', auth: 'wrong' });
+    await a.send({ to: 'Sol', text: 'nor me', from: b.address });
+    await afterOneMore();
+    expect((await status()).refused).toBe(refused + 2);
+  });
 
   test("not with somebody else's address: the receipt goes to who connected, never to that address", async () => {
     const before = b.received.length;

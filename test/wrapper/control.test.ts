@@ -90,5 +90,5 @@ test('closing the peer gives an open question its result', async () => {
   await beta.waitForMessage('which colour?');
   await served.peer.settle();
   expect(await result).toMatchObject({ success: false });
-  expect(served.peer.status()).toEqual({ name: 'Sol', threadId, state: 'closing', queued: 0, claims: 0 });
+  expect(served.peer.status()).toEqual({ name: 'Sol', threadId, state: 'closing', queued: 0, claims: 0, refused: 0 });
 });
