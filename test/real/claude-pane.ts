@@ -45,7 +45,7 @@ export class ClaudePane implements Owned {
       cwd,
     });
     let screen = '';
-    const isNamed = (row: PublishedRow) => row.name === options.name && row.entrypoint === 'cli';
+    const isNamed = (row: PublishedRow) => row.entrypoint === 'cli' && hasName(row, options.name);
     const watch = setInterval(async () => {
       screen = await pane.capture().catch(() => screen);
     }, 500);
@@ -96,6 +96,11 @@ export class ClaudePane implements Owned {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+/** A session in a terminal that finds its name taken adds two words to it (2.1.332). */
+function hasName(row: PublishedRow, name: string): boolean {
+  return row.name === name || (row.nameSource === 'collision' && row.name?.startsWith(`${name}-`) === true);
 }
 
 /** Claude Code breaks lines by itself and draws frames, so blanks and frames say nothing. */
