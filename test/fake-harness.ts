@@ -34,6 +34,8 @@ export class FakeThread implements HarnessThread {
   readonly given: string[] = [];
   /** What the next starts are refused with; null accepts them. */
   refusal: StartRefusal | null = null;
+  /** So many of the next reads fail. */
+  failingReads = 0;
   readonly #script: Script;
   #settings = SETTINGS;
   #turns: OpenTurn[] = [];
@@ -78,6 +80,13 @@ export class FakeThread implements HarnessThread {
     setImmediate(() => this.#start(clientId, text));
   }
 
+  /** Somebody else begins a turn, or joins the one that runs. */
+  typed(): void {
+    const turn = this.#running ?? this.#begin();
+    turn.items.push({ type: 'user', clientId: null });
+    this.#tell({ type: 'user-item', turnId: turn.id, clientId: null });
+  }
+
   /** Ends the running turn: with this answer, or interrupted when there is none. */
   finish(answer: string | null): void {
     const turn = this.#running;
@@ -90,6 +99,10 @@ export class FakeThread implements HarnessThread {
 
   async readTurns(sinceTurnId: string | null): Promise<readonly Turn[]> {
     if (!this.#isConnected) throw new Error('not connected');
+    if (this.failingReads > 0) {
+      this.failingReads--;
+      throw new Error('cannot be read now');
+    }
     const since = this.#turns.findIndex(({ id }) => id === sinceTurnId);
     return this.#turns.slice(Math.max(0, since)).map((turn) => ({ ...turn, items: [...turn.items] }));
   }
