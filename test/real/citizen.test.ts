@@ -53,7 +53,8 @@ describe('a name', () => {
     await using second = await talk.start('Sol');
     const { code, stderr } = await runPeer(['send', 'Sol', 'which one?'], { env: world.env });
     expect(code).toBe(EXIT.noSuchPeer);
-    for (const pid of [sol.process.pid, second.pid]) expect(stderr).toContain(`  ${pid}  "Sol"  ${world.work}\n`);
+    for (const pid of [sol.process.pid, second.pid])
+      expect(stderr).toContain(`  ${pid}  "Sol"  ${world.work}\n`);
     expect(bench.model.requests.filter(({ text }) => text.includes('which one?'))).toEqual([]);
   });
 
@@ -202,8 +203,27 @@ test('rows of another container are listed while their sockets accept, and never
   expect(await listed()).toContain('Elsewhere');
   expect(await listed()).not.toContain('Gone elsewhere');
   const peer = await openSol(bench);
+  // Its own domain is computed, not taken from whoever is there already.
+  expect(rowOf(world, peer.name).pidDomain).toBe(alpha.row?.pidDomain);
   const { msgId } = await inContainer.send({ to: peer.name, text: `hello ${script([[final('hello')]])}` });
   expect((await replyTo(inContainer, msgId)).body).toBe('hello');
   await peer.process.stop();
   expect(files.map(existsSync)).toEqual([true, true]);
+});
+
+test('tmux is asked once where a peer is, and never again while it works', async () => {
+  const bin = join(world.root, 'bin');
+  const calls = join(world.root, 'tmux-calls');
+  mkdirSync(bin);
+  const fake = `#!/bin/sh\necho called >> ${calls}\nprintf '#{session}\\t@7\\t%%8\\n'\n`;
+  writeFileSync(join(bin, 'tmux'), fake, { mode: 0o755 });
+  const env = { ...world.env, PATH: `${bin}:${world.env.PATH}`, TMUX: '/nowhere/tmux,1,0', TMUX_PANE: '%8' };
+  const options = { env, cwd: world.work, ready: / is open/ };
+  await using _peer = await startPeer(['open', 'Placed', '--headless'], options);
+  const sender = await openSender(bench, 'asks');
+  for (const text of ['one', 'two']) {
+    const { msgId } = await sender.send({ to: 'Placed', text: `${text} ${script([[final(text)]])}` });
+    expect((await replyTo(sender, msgId)).body).toBe(text);
+  }
+  expect(readFileSync(calls, 'utf8')).toBe('called\n');
 });

@@ -5,9 +5,9 @@ import { randomFrom, SEED } from '../random.ts';
 import { ClaudeModel, type ModelRequest } from './claude-model.ts';
 import { lastUserText } from './claude-request.ts';
 import type { ClaudeSession } from './claude-session.ts';
-import { answered, ClaudeTalk, rowOf } from './claude-talk.ts';
+import { answered, ClaudeTalk, rowOf, untilStatus } from './claude-talk.ts';
 import { final, script } from './model-script.ts';
-import type { ScriptPeer, SendResult } from './script-peer.ts';
+import type { ReceivedFrame, ScriptPeer, SendResult } from './script-peer.ts';
 import { type Bench, openBench, openSender, openSol, repliesTo, replyTo, type Sol } from './sol.ts';
 import { openWorld, printWhenFailed, type World } from './temp.ts';
 
@@ -166,3 +166,27 @@ describe(`a peer that gets SIGTERM at whatever moment (PEER_SEED=${SEED})`, () =
     },
   );
 });
+
+test.each([0, 500, 1_500])(
+  'a peer whose server is gone for %d ms ends at once, and tells everybody',
+  async (goneMs) => {
+    await using world = openWorld();
+    const bench = await openBench(world);
+    const peer = await openSol(bench);
+    const sender = await openSender(bench, 'sender');
+    const busy = await sender.send({ to: peer.name, text: `busy ${script([[{ hold: 'for ever' }]])}` });
+    await bench.model.held('for ever');
+    await bench.server.kill();
+    await untilStatus(world, peer.name, 'busy: Codex daemon');
+    const queued = await sender.send({ to: peer.name, text: 'queued' });
+    const { msgId } = await sender.control({ to: peer.name, fields: { action: 'notify_when_idle' } });
+    await sleep(goneMs);
+    const began = performance.now();
+    await peer.process.stop();
+    expect(performance.now() - began).toBeLessThan(2_000);
+    const isNotice = ({ frame }: ReceivedFrame) => frame?.orig_msg_id === msgId;
+    expect((await sender.waitForFrame(isNotice)).frame?.state).toBe('exited');
+    expect(sender.received.filter(isNotice)).toHaveLength(1);
+    for (const { msgId } of [busy, queued]) expect(repliesTo(sender, msgId)).toBe(1);
+  },
+);
