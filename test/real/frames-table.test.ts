@@ -154,7 +154,7 @@ test('a rename frame renames a real session in a terminal; ours has the name it 
   expect(rowOf(world, 'Sol').messagingSocketPath).toBe(receivers.peer.socketPath);
 });
 
-describe('a line', () => {
+describe('a megabyte', () => {
   let big: Receivers;
   beforeAll(async () => {
     big = await openReceivers('big alpha', 'Big Sol');
@@ -164,16 +164,16 @@ describe('a line', () => {
   const noWord = 'Claude says nothing, and its sender may see a success; our receipt says why';
 
   test.each([
-    alike('of 1,048,575 characters and a newline', 'shown', line(LIMITS.frameChars - 1)),
+    alike('a line of 1,048,575 characters and a newline', 'shown', line(LIMITS.frameChars - 1)),
     unlike(
-      'of 1,048,576 characters and a newline',
+      'a line of 1,048,576 characters and a newline',
       'not shown',
       'not shown, dropped: too-large',
       noWord,
       line(LIMITS.frameChars),
     ),
     unlike(
-      'of 1,500,000 characters',
+      'a line of 1,500,000 characters',
       'not shown, cut off',
       'not shown, cut off, dropped: too-large',
       noWord,
