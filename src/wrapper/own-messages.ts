@@ -44,6 +44,8 @@ interface OwnMessage {
   hear: ((word: Word) => void) | null;
   /** A turn may be started about it, once. */
   mayWake: boolean;
+  /** What became of it is settled. */
+  isDecided: boolean;
   resends: number;
 }
 
@@ -68,7 +70,15 @@ export class OwnMessages {
 
   send(to: FoundAgent, message: Outgoing, origin: Origin, hear: (word: Word) => void): Sent {
     const frame = this.#frame(message, origin);
-    const own: OwnMessage = { to, frame, isAsk: message.isAsk, hear, mayWake: !origin.isNotice, resends: 0 };
+    const own: OwnMessage = {
+      to,
+      frame,
+      isAsk: message.isAsk,
+      hear,
+      mayWake: !origin.isNotice,
+      isDecided: false,
+      resends: 0,
+    };
     this.#remember(own);
     if (own.isAsk) this.#poll ??= setInterval(() => void this.#lookForEnded(), ALIVE_POLL_MS);
     this.#options.log.write('own-message', { msgId: frame.msg_id, to: to.name, isAsk: own.isAsk });
@@ -106,7 +116,9 @@ export class OwnMessages {
   receipt({ status, msgIds, reason, dropReason }: Receipt): void {
     for (const msgId of msgIds) {
       const own = this.#messages.get(msgId);
-      if (own === undefined) continue;
+      // Each receipt has a connection of its own: a decision can overtake the `held` before it.
+      if (own === undefined || own.isDecided) continue;
+      own.isDecided = status !== 'held' && dropReason !== 'rate-limited';
       if (status === 'dropped' && dropReason === 'rate-limited' && own.resends++ < RESENDS) {
         void this.#options.outbox.send(own.to.address, own.frame);
       } else if (own.hear !== null) {
