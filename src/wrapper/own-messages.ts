@@ -117,8 +117,8 @@ export class OwnMessages {
     for (const msgId of msgIds) {
       const own = this.#messages.get(msgId);
       // Each receipt has a connection of its own: a decision can overtake the `held` before it.
-      if (own === undefined || own.isDecided) continue;
-      own.isDecided = status !== 'held' && dropReason !== 'rate-limited';
+      if (own === undefined || (own.isDecided && status === 'held')) continue;
+      own.isDecided ||= status !== 'held' && dropReason !== 'rate-limited';
       if (status === 'dropped' && dropReason === 'rate-limited' && own.resends++ < RESENDS) {
         void this.#options.outbox.send(own.to.address, own.frame);
       } else if (own.hear !== null) {
