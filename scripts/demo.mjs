@@ -15,7 +15,9 @@ async function main() {
     runNpm('ci', '--no-audit', '--no-fund', '--loglevel=error');
   }
   if (!(await canLoadPty())) {
-    console.log('node-pty is missing: npm leaves it out where no compiler is (g++, make, python3).');
+    console.log(
+      'node-pty is missing: npm leaves it out where it cannot be built (g++, make, python3, headers of Node).',
+    );
     console.log('The demo needs none. `peer open` then wants a window of its own: peer open --window.');
   }
   const { build } = await import('./build.mjs');

@@ -27,6 +27,13 @@ export const LIMITS = {
   newsLines: 20,
   /** Characters that those may take in front of it. */
   newsChars: 40_000,
+  /** Frames, and their characters, that wait to be written to one recipient. */
+  outboxFrames: 1_024,
+  outboxChars: 64 * 1024 * 1024,
+  /** Characters of written answers kept for a receipt that asks for them again. */
+  sentChars: 16 * 1024 * 1024,
+  /** How long texts too long to be shown are kept in files. */
+  textsMs: 14 * 24 * 60 * 60 * 1000,
   /** (from, msg_id) pairs remembered against replays. */
   replayWindow: 1_024,
   /** A connection that completes no line for this long is closed. */
@@ -45,13 +52,18 @@ export const LIMITS = {
   socketPathBytes: 103,
   /** Recipients whose pace is remembered. */
   pacedRecipients: 1_024,
-  /** Connections one peer serves at once. */
+  /** Connections one peer serves at once, and of one process. */
   connections: 256,
+  connectionsPerPid: 64,
   /** One line on a control socket; a tool call's text of the longest message, escaped, fits. */
   controlLineChars: 8 * 1_048_576,
   /** Connections to one peer's control socket, and calls open on one of them. */
   controlConnections: 64,
   controlCalls: 32,
+  /** Bytes of answers that wait for a caller to read them; past this nothing more is read from it. */
+  controlUnreadBytes: 1024 * 1024,
+  /** A file of another program that is read whole: rows and keys are about 1 kB, a larger file is none of them. */
+  smallFileBytes: 256 * 1024,
   /** Hop-chain entries carried at most (Claude Code 2.1.332 drops 29). */
   hopEntries: 28,
   /** A chain that holds our own token this often is a loop. */

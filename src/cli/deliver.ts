@@ -37,8 +37,8 @@ export async function subscribe(target: Target, subscriptionId: string, from: st
 }
 
 async function write(target: Target, frame: Parameters<typeof sendFrame>[0]['frame']): Promise<void> {
-  const { name, messagingSocketPath: socketPath } = target.row;
-  const token = readToken(target.places.sessionsDir, socketPath);
+  const { name, pid, messagingSocketPath: socketPath } = target.row;
+  const token = readToken(target.places.sessionsDir, socketPath, pid);
   try {
     await sendFrame({ socketPath, token, frame });
   } catch (error) {

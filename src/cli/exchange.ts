@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PeerError } from '../errors.ts';
+import { errorMessage, PeerError } from '../errors.ts';
 import type { InboundControl, InboundMessage, Priority } from '../frames/message.ts';
+import { listenerOf, loadPeerCredentials } from '../os/peer-credentials.ts';
 import { isSameProcess, pidDomain } from '../os/proc.ts';
 import { isReachable } from '../registry/live.ts';
 import type { Row } from '../registry/row.ts';
+import { type Connecting, isFrom } from '../wrapper/verify.ts';
 import { deliver, subscribe } from './deliver.ts';
-import { type AskEnding, type Asked, endingByControl, endingByMessage, gone } from './ending.ts';
+import { type AskEnding, type Asked, endingByControl, endingByMessage, gone, shortId } from './ending.ts';
 import { type Guest, openGuest } from './guest.ts';
 import { type Io, say } from './io.ts';
 import { senderName } from './sender.ts';
@@ -52,21 +54,22 @@ export async function exchange(options: ExchangeOptions): Promise<AskEnding | nu
   }
 }
 
-function listen({ asked, io }: ExchangeOptions) {
+/** Only the target says what became of the message; who else knows its id is a stranger. */
+function listen({ target, asked, io }: ExchangeOptions) {
   let settle: (ending: AskEnding) => void = () => {};
   const ending = new Promise<AskEnding>((resolve) => {
     settle = resolve;
   });
   return {
     ending,
-    onMessage: (message: InboundMessage) => {
-      const found = endingByMessage(asked, message);
+    onMessage: async (message: InboundMessage, from: Connecting | null) => {
+      const found = (await isTarget(target.row, from)) ? endingByMessage(asked, message) : null;
       if (found !== null) settle(found);
       // Its sender was told that it arrived, so it must not go unseen.
-      else say(io, `a message came meanwhile from ${message.fromName ?? 'somebody'}:\n${message.text}`);
+      else say(io, `a message came meanwhile from ${from?.row?.name ?? 'somebody'}:\n${message.text}`);
     },
-    onControl: (control: InboundControl) => {
-      const found = endingByControl(asked, control);
+    onControl: async (control: InboundControl, from: Connecting | null) => {
+      const found = (await isTarget(target.row, from)) ? endingByControl(asked, control) : null;
       if (found !== null) settle(found);
     },
   };
@@ -90,7 +93,26 @@ async function write(
   }
   // Without it only the answer or the end of the process ends the wait.
   if (subscriptionId !== null) await subscribe(target, subscriptionId, guest.socketPath).catch(() => {});
+  mustKnowWhoConnects(asked);
   return null;
+}
+
+/** After the write, which need not wait for it. @throws PeerError `native-missing` */
+function mustKnowWhoConnects(asked: Asked): void {
+  try {
+    loadPeerCredentials();
+  } catch (error) {
+    const what = `The message (id ${shortId(asked)}) was written, but its answer could not be told from a forged one.`;
+    throw new PeerError('native-missing', `${what} ${errorMessage(error)}`, { cause: error });
+  }
+}
+
+/** The pid of another container means nothing here; who listens on its socket can tell. */
+async function isTarget(row: Target['row'], from: Connecting | null): Promise<boolean> {
+  if (from === null) return false;
+  const { messagingSocketPath: socketPath, pid, procStart = null, sessionId = null } = row;
+  if (isElsewhere(row)) return (await listenerOf(socketPath))?.pid === from.pid;
+  return isFrom({ socketPath, pid, procStart, sessionId }, from);
 }
 
 async function untilGone(row: Row, asked: Asked, signal: AbortSignal): Promise<AskEnding> {
@@ -101,8 +123,11 @@ async function untilGone(row: Row, asked: Asked, signal: AbortSignal): Promise<A
 
 /** The pid of another container means nothing here; its socket can tell. */
 async function isThere(row: Row): Promise<boolean> {
-  const isElsewhere = row.pidDomain !== undefined && row.pidDomain !== pidDomain();
-  return isElsewhere ? isReachable(row) : isSameProcess(row.pid, row.procStart);
+  return isElsewhere(row) ? isReachable(row) : isSameProcess(row.pid, row.procStart);
+}
+
+function isElsewhere(row: Row): boolean {
+  return row.pidDomain !== undefined && row.pidDomain !== pidDomain();
 }
 
 function receiptTime(signal: AbortSignal): Promise<null> {

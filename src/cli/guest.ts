@@ -3,17 +3,20 @@ import { dirname } from 'node:path';
 import type { InboundControl, InboundMessage } from '../frames/message.ts';
 import { serveFrames } from '../frames/serve.ts';
 import { ensurePrivateDir } from '../os/folders.ts';
+import { loadPeerCredentials } from '../os/peer-credentials.ts';
 import { pidDomain, processStart } from '../os/proc.ts';
 import { newToken } from '../registry/key.ts';
 import { type Places, socketPath } from '../registry/places.ts';
 import { Publication } from '../registry/publish.ts';
 import { BRIDGE, GUEST_ENTRYPOINT, type Row } from '../registry/row.ts';
+import { type Connecting, identify } from '../wrapper/verify.ts';
 
 export interface GuestOptions {
   readonly places: Places;
   readonly name: string;
-  readonly onMessage: (message: InboundMessage) => void;
-  readonly onControl: (control: InboundControl) => void;
+  /** `from` is who connected; null when the kernel does not say. */
+  readonly onMessage: (message: InboundMessage, from: Connecting | null) => Promise<void>;
+  readonly onControl: (control: InboundControl, from: Connecting | null) => Promise<void>;
 }
 
 /** This command as a peer that others can answer. */
@@ -34,11 +37,16 @@ export async function openGuest({ places, name, onMessage, onControl }: GuestOpt
   const token = newToken();
   const path = socketPath(places, process.pid);
   ensurePrivateDir(dirname(path));
-  const server = await serveFrames({
+  const server = await serveFrames<Connecting>({
     socketPath: path,
     token,
-    onMessage,
-    onControl,
+    // At the first connection: what it costs is paid when the message is on its way.
+    identify: (socket) => {
+      loadPeerCredentials();
+      return identify(socket, places.sessionsDir);
+    },
+    onMessage: (message, { peer }) => onMessage(message, peer),
+    onControl: (control, { peer }) => onControl(control, peer),
     onRefused: () => {},
     log: { write: () => {} },
   });

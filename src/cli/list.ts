@@ -85,7 +85,12 @@ function printTable(peers: readonly ListedPeer[], io: Io): void {
   const cells = peers.map((peer) => cellsOf(peer, io.env.HOME).map(forTerminal));
   for (const line of table(COLUMNS, cells, io.stdout.columns ?? DEFAULT_WIDTH)) io.stdout.write(`${line}\n`);
   for (const { name, noStore } of peers) {
-    if (noStore !== null) say(io, `${name} has no store (${noStore}): a crash loses what it has received.`);
+    if (noStore === null) continue;
+    // Its row's own words, so a line feed in them must not make a line that looks like ours.
+    say(
+      io,
+      `${forTerminal(name)} has no store (${forTerminal(noStore)}): a crash loses what it has received.`,
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { EXIT } from '../errors.ts';
+import { VERSION } from '../version.ts';
 import { commands } from './commands.ts';
 import { type Io, linesForTerminal } from './io.ts';
 
@@ -15,6 +16,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
     .description(
       'Coding agents that message each other: list them, send to them, ask them, open a Codex one.',
     )
+    .version(VERSION, '-V, --version', 'show the version of peer')
     .option('--debug', 'show where an error came from')
     .exitOverride()
     .configureOutput({

@@ -1,5 +1,7 @@
 import { fstatSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 import { PeerError } from '../errors.ts';
+import { LIMITS } from '../limits.ts';
 import { type Io, say } from './io.ts';
 
 const STDIN = 0;
@@ -11,7 +13,7 @@ const SILENT_PIPE_MS = 2_000;
  * Stdin is read when the argument is `-` or absent, and beside an argument when a pipe or file stands there.
  * One newline at its end is the shell's and is taken off.
  *
- * @throws PeerError `usage` when there is no text
+ * @throws PeerError `usage` when there is no text, `not-sent` when stdin holds more than one message can
  */
 export async function messageText(argument: string | undefined, io: Io): Promise<string> {
   const typed = argument === '-' ? '' : (argument ?? '');
@@ -37,15 +39,24 @@ function isPipeOrFile(fd: number): boolean {
 
 async function readAll(io: Io): Promise<string> {
   const warning = setTimeout(sayWaiting, SILENT_PIPE_MS, io);
-  const chunks: Buffer[] = [];
+  const decoder = new StringDecoder('utf8');
+  let text = '';
   for await (const chunk of io.stdin) {
     clearTimeout(warning);
-    chunks.push(Buffer.from(chunk));
+    text += decoder.write(Buffer.from(chunk));
+    // Its writer may never end: `peer send Sol < /dev/zero`.
+    if (text.length > LIMITS.frameChars) throw tooLong();
   }
   clearTimeout(warning);
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '');
+  return (text + decoder.end()).replace(/\r?\n$/, '');
+}
+
+function tooLong(): PeerError {
+  return new PeerError(
+    'not-sent',
+    `Not sent: the message is over ${LIMITS.frameChars} characters, which is what a peer takes with its framing. ` +
+      'Put the text in a file and send its path.',
+  );
 }
 
 function sayWaiting(io: Io): void {

@@ -43,6 +43,7 @@ export class ControlConnection {
   readonly #calls = new Map<Promise<void>, AbortController>();
   #isStopped = false;
   #idleTimer: NodeJS.Timeout | undefined;
+  #unreadTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -128,7 +129,25 @@ export class ControlConnection {
 
   #write(answer: object): void {
     const { socket } = this.#options;
-    if (socket.writable) socket.write(`${JSON.stringify(answer)}\n`);
+    if (!socket.writable) return;
+    socket.write(`${JSON.stringify(answer)}\n`);
+    if (socket.writableLength > LIMITS.controlUnreadBytes) this.#holdUntilRead();
+  }
+
+  /** Who does not read its answers is not read either, and is cut off when it goes on like that. */
+  #holdUntilRead(): void {
+    if (this.#unreadTimer !== undefined) return;
+    const { socket, pid, log } = this.#options;
+    socket.pause();
+    this.#unreadTimer = setTimeout(() => {
+      log.write('control-unread', { pid, bytes: socket.writableLength });
+      socket.destroy();
+    }, LIMITS.lineTimeoutMs);
+    socket.once('drain', () => {
+      clearTimeout(this.#unreadTimer);
+      this.#unreadTimer = undefined;
+      socket.resume();
+    });
   }
 
   #armIdle(): void {
@@ -140,6 +159,7 @@ export class ControlConnection {
 
   #onClose(): void {
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#unreadTimer);
     for (const abandoned of this.#calls.values()) abandoned.abort();
   }
 }

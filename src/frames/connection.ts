@@ -66,6 +66,10 @@ export class Connection<Peer> {
     this.#setTimer(LIMITS.lineTimeoutMs, this.#onLineTimeout);
   }
 
+  get peer(): Peer | null {
+    return this.#options.peer;
+  }
+
   /** Reads no more; what was read is still handled, then the connection is gone. */
   stop(): void {
     this.#isStopped = true;
@@ -76,10 +80,10 @@ export class Connection<Peer> {
 
   #onData(chunk: Buffer): void {
     if (this.#isStopped) return;
-    const lines = this.#lines.push(chunk);
-    for (const line of lines) this.#onLine(line);
+    let hasFrames = false;
+    for (const line of this.#lines.push(chunk)) hasFrames = this.#onLine(line) || hasFrames;
     if (this.#lines.overflowed) this.#onTooLong();
-    else if (lines.length > 0) this.#setTimer(LIMITS.lineTimeoutMs, this.#onLineTimeout);
+    else if (hasFrames) this.#setTimer(LIMITS.lineTimeoutMs, this.#onLineTimeout);
   }
 
   /** The sender has said everything. A last line without its newline counts as one. */
@@ -90,15 +94,16 @@ export class Connection<Peer> {
     void this.#handled.then(() => this.#end());
   }
 
-  #onLine(line: string): void {
-    if (line.trim() === '') return;
+  /** Whether the line was a frame: a blank line, or one that means nothing, keeps no connection open. */
+  #onLine(line: string): boolean {
+    if (line.trim() === '') return false;
     const frame = parseFrame(line);
     const { handlers, token } = this.#options;
     switch (frame.type) {
       case 'auth':
         this.#isAuthed = isSameToken(frame.token, token);
         if (!this.#isAuthed) this.#log('wrong-token', {});
-        return;
+        return true;
       case 'user': {
         const { message } = frame;
         const { peer } = this.#options;
@@ -108,16 +113,16 @@ export class Connection<Peer> {
             ? () => handlers.onMessage(message, { authed: true, peer })
             : () => handlers.onRefused(message, { authed: false, peer }),
         );
-        return;
+        return true;
       }
       case 'control': {
         const sender = this.#sender();
         this.#handle(line.length, () => handlers.onControl(frame.control, sender));
-        return;
+        return true;
       }
       case 'ignored':
         this.#log('frame-ignored', { reason: frame.reason });
-        return;
+        return false;
     }
   }
 

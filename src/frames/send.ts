@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { errorCode, PeerError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { wellFormedJson } from '../os/json.ts';
 import type { ControlFrame, UserFrame } from './outbound.ts';
 
 export {
@@ -25,7 +26,7 @@ export interface SendOptions {
  */
 export function sendFrame({ socketPath, token, frame, signal }: SendOptions): Promise<'written'> {
   const auth = token === null ? '' : `${JSON.stringify({ type: 'auth', token })}\n`;
-  const bytes = `${auth}${JSON.stringify(frame)}\n`;
+  const bytes = `${auth}${wellFormedJson(frame)}\n`;
   if (bytes.length > LIMITS.frameChars) return Promise.reject(tooLarge(bytes.length));
   if (signal?.aborted) return Promise.reject(notSent(socketPath, 'it was canceled'));
 

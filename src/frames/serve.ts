@@ -6,12 +6,15 @@ import { Connection, type EventLog, type FrameHandlers } from './connection.ts';
 
 export type { EventLog, FrameHandlers } from './connection.ts';
 
-export interface ServeOptions<Peer> extends FrameHandlers<Peer> {
+/** What `identify` tells: who connected, with anything else that handlers want to know. */
+export type Connected = { readonly pid: number } | null;
+
+export interface ServeOptions<Peer extends Connected> extends FrameHandlers<Peer> {
   /** In a folder that is there and private. */
   readonly socketPath: string;
   readonly token: string;
   /** Asks the kernel who connected, at accept: the sender can be gone when its line is read. */
-  readonly identify?: (socket: Socket) => Peer;
+  readonly identify?: (socket: Socket) => Peer | null;
   readonly log: EventLog;
   /** Aborting it closes the server. */
   readonly signal?: AbortSignal | undefined;
@@ -29,13 +32,20 @@ export interface FrameServer {
  * Frames of all connections are handled one after the other, in the order they arrived.
  * Rejects with a `PeerError` when it cannot listen.
  */
-export async function serveFrames<Peer = null>(options: ServeOptions<Peer>): Promise<FrameServer> {
+export async function serveFrames<Peer extends Connected = null>(
+  options: ServeOptions<Peer>,
+): Promise<FrameServer> {
   const { socketPath, token, identify, log, signal } = options;
   const connections = new Map<Socket, Connection<Peer>>();
   const inOrder = taskChain(log);
 
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const peer = identified(socket);
+    if (peer !== null && countOf(peer.pid) >= LIMITS.connectionsPerPid) {
+      log.write('connections-of-process-full', { pid: peer.pid, max: LIMITS.connectionsPerPid });
+      socket.destroy();
+      return;
+    }
     connections.set(socket, new Connection({ socket, peer, token, handlers: options, inOrder, log }));
     socket.once('close', () => connections.delete(socket));
   });
@@ -52,6 +62,10 @@ export async function serveFrames<Peer = null>(options: ServeOptions<Peer>): Pro
       log.write('identify-failed', { message: errorMessage(error) });
       return null;
     }
+  }
+
+  function countOf(pid: number): number {
+    return [...connections.values()].filter(({ peer }) => peer?.pid === pid).length;
   }
 
   async function shutDown(): Promise<void> {

@@ -86,7 +86,7 @@ function taken(mine: Row, other: Row): PeerError {
   const place = oneLine(whereIs(other), 120);
   const does = isOpening(other) ? 'is being opened' : 'is already open';
   if (sameName(mine.name, other.name)) {
-    const remedy = 'Go there, or choose another name.';
+    const remedy = 'Go there, close it (peer close), or choose another name.';
     return new PeerError('name-taken', `${oneLine(mine.name, 64)} ${does}: ${place}. ${remedy}`);
   }
   return new PeerError(

@@ -1,14 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, errorMessage, PeerError } from '../errors.ts';
 import { probe } from '../os/probe.ts';
 import { hasEnded, isSameProcess, isStopped, pidDomain, processState } from '../os/proc.ts';
+import { smallFileOrNull } from '../os/small-file.ts';
 import { parseRow, type Row } from './row.ts';
 
 /** Claude Code 2.1.332 writes rows in place, so a reader can meet half of one; the rest is there in microseconds. */
 const RETRY_AFTER_MS = [5, 20];
-/** A row is about 1 kB; a file beyond this is none. */
-const ROW_BYTES = 256 * 1024;
 
 /**
  * All rows of the folder, dead ones too. No folder: none. A torn row is read again twice, then left out.
@@ -20,7 +19,7 @@ export async function readRows(sessionsDir: string): Promise<Row[]> {
   for (const delayMs of [0, ...RETRY_AFTER_MS]) {
     if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
     unread = unread.filter((pid) => {
-      const text = readSmallFile(join(sessionsDir, `${pid}.json`));
+      const text = smallFileOrNull(join(sessionsDir, `${pid}.json`));
       if (text === null) return false;
       const row = parseRow(text, pid);
       if (row !== null) rows.push(row);
@@ -34,7 +33,7 @@ export async function readRows(sessionsDir: string): Promise<Row[]> {
 /** The row of one process, read at once; a torn one is read again on the spot. Null when there is none. */
 export function readRow(sessionsDir: string, pid: number): Row | null {
   for (let tries = 0; tries <= RETRY_AFTER_MS.length; tries++) {
-    const text = readSmallFile(join(sessionsDir, `${pid}.json`));
+    const text = smallFileOrNull(join(sessionsDir, `${pid}.json`));
     const row = text === null ? null : parseRow(text, pid);
     if (text === null || row !== null) return row;
   }
@@ -91,24 +90,5 @@ function rowPids(sessionsDir: string): number[] {
         `and nothing was sent. See what is wrong with ${sessionsDir}.`,
       { cause: error },
     );
-  }
-}
-
-/** The text of a regular file, null when it is gone, unreadable or no row by its kind or size. */
-function readSmallFile(path: string): string | null {
-  let fd: number;
-  try {
-    // O_NONBLOCK: opening a fifo that somebody put there must not wait for its writer.
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch {
-    return null;
-  }
-  try {
-    const stats = fstatSync(fd);
-    return stats.isFile() && stats.size <= ROW_BYTES ? readFileSync(fd, 'utf8') : null;
-  } catch {
-    return null;
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,7 +1,8 @@
-import { type FSWatcher, readFileSync } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
 import { join } from 'node:path';
 import { removeFile, writeAtomic } from '../os/atomic.ts';
 import { ensureOwnDir } from '../os/folders.ts';
+import { smallFileOrNull } from '../os/small-file.ts';
 import { watchFolder } from '../os/watch.ts';
 import { keyFile } from './key.ts';
 import { type Places, socketPath } from './places.ts';
@@ -126,8 +127,8 @@ export class Publication {
 
   /** Writes what is missing or not as we wrote it; whether anything was. */
   #restore(): boolean {
-    const isKeyThere = holds(this.#keyFile, this.#keyText);
-    const isRowThere = holds(this.#rowFile, JSON.stringify(this.#row));
+    const isKeyThere = smallFileOrNull(this.#keyFile) === this.#keyText;
+    const isRowThere = smallFileOrNull(this.#rowFile) === JSON.stringify(this.#row);
     if (isKeyThere && isRowThere) return false;
     ensureOwnDir(this.#sessionsDir);
     if (!isKeyThere) this.#writeKey();
@@ -149,14 +150,6 @@ export class Publication {
 
   #writeRow(): void {
     writeAtomic(this.#rowFile, JSON.stringify(this.#row), 0o600);
-  }
-}
-
-function holds(file: string, text: string): boolean {
-  try {
-    return readFileSync(file, 'utf8') === text;
-  } catch {
-    return false;
   }
 }
 

@@ -1,8 +1,9 @@
-import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { removeFile } from '../os/atomic.ts';
 import { probe } from '../os/probe.ts';
 import { isSameProcess, pidDomain } from '../os/proc.ts';
+import { smallFileOrNull } from '../os/small-file.ts';
 import { BRIDGE, parseRow, type Row } from './row.ts';
 
 const ROW_OR_KEY = /^([1-9]\d{0,9})(?:\.json|\.[0-9a-f]{64}\.key)$/;
@@ -18,12 +19,12 @@ export async function sweep(sessionsDir: string): Promise<number[]> {
   const swept = new Set<number>();
   for (const file of rowsBeforeKeys(sessionsDir)) {
     const path = join(sessionsDir, file);
-    const text = readOrNull(path);
+    const text = smallFileOrNull(path);
     // A key of ours carries the same fields as a row.
     const left = text === null ? null : parseRow(text, Number.parseInt(file, 10));
     if (left === null || !isLeftByUs(left, domain)) continue;
     // The pid may be another's now, who may just have written its own row.
-    if (readOrNull(path) !== text || !tryRemove(path)) continue;
+    if (smallFileOrNull(path) !== text || !tryRemove(path)) continue;
     swept.add(left.pid);
     await removeSocket(left);
   }
@@ -47,14 +48,6 @@ function rowsBeforeKeys(dir: string): string[] {
     return files.sort((a, b) => Number(b.endsWith('.json')) - Number(a.endsWith('.json')));
   } catch {
     return [];
-  }
-}
-
-function readOrNull(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return null;
   }
 }
 

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCode, errorMessage, PeerError } from '../errors.ts';
 import { removeFile, writeAtomic } from '../os/atomic.ts';
 import { ensureOwnDir } from '../os/folders.ts';
+import { readSmallFile } from '../os/small-file.ts';
 import { checkName, sameName } from './names.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -17,7 +18,7 @@ export function recordedThread(threadsDir: string, name: string): string | null 
   try {
     const file = filesFor(threadsDir, name)[0];
     if (file === undefined) return null;
-    const id = readFileSync(join(threadsDir, file), 'utf8').trim();
+    const id = readSmallFile(join(threadsDir, file)).trim();
     return UUID.test(id) ? id.toLowerCase() : null;
   } catch (error) {
     throw new PeerError(

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { PeerError } from '../errors.ts';
 import { LIMITS } from '../limits.ts';
+import { wellFormedJson } from '../os/json.ts';
 import type { TextSocket, TextSocketListener } from './socket.ts';
 
 export type RequestId = string | number;
@@ -139,7 +140,7 @@ export class RpcClient implements TextSocketListener {
   }
 
   #send(message: object): void {
-    if (!this.#isClosed) this.#socket?.send(JSON.stringify(message));
+    if (!this.#isClosed) this.#socket?.send(wellFormedJson(message));
   }
 
   #settle(

@@ -22,8 +22,8 @@ interface Row {
 }
 
 /**
- * The record of a wrapper without a store: lives as long as its process. Settled messages are forgotten, oldest
- * first, past `LIMITS.settledMessages`.
+ * The record of a wrapper without a store: lives as long as its process. Settled messages and calls are forgotten,
+ * oldest first, past `LIMITS.settledMessages`.
  */
 export function memoryRecord(): MessageRecord {
   return new MemoryRecord();
@@ -32,6 +32,7 @@ export function memoryRecord(): MessageRecord {
 class MemoryRecord implements MessageRecord {
   readonly #rows = new Map<string, Row>();
   readonly #settled: string[] = [];
+  readonly #calls = new Set<string>();
 
   async receive(message: Message): Promise<void> {
     const before = this.#rows.get(message.id);
@@ -95,6 +96,14 @@ class MemoryRecord implements MessageRecord {
     row.delivery = delivery;
     if (row.message !== null) this.#settle(id);
     row.message = null;
+  }
+
+  async claimCall(callId: string): Promise<boolean> {
+    if (this.#calls.has(callId)) return false;
+    this.#calls.add(callId);
+    const [oldest] = this.#calls;
+    if (this.#calls.size > LIMITS.settledMessages && oldest !== undefined) this.#calls.delete(oldest);
+    return true;
   }
 
   async restore(): Promise<Restored> {

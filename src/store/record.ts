@@ -126,6 +126,11 @@ export interface MessageRecord {
   claimNote(id: string): Promise<boolean>;
   /** May change later, by receipts of the receiver. */
   delivered(id: string, delivery: Delivery): Promise<void>;
+  /**
+   * Takes the one right to act on a tool call of this thread: false when it was taken before, be it by a process that
+   * has ended since.
+   */
+  claimCall(callId: string): Promise<boolean>;
   /** What is open now. Called once, before anything else, by a process that opens the record. */
   restore(): Promise<Restored>;
   /** Ends after all calls before it; the thread is free for others then. */

@@ -24,10 +24,15 @@ const SQL = {
     INSERT INTO outcome (message_id, state, content, decided_by, decided_at_ms) VALUES (?, ?, ?, ?, ?)`,
   claimReply: 'INSERT INTO reply (message_id, claimed_by, claimed_at_ms) VALUES (?, ?, ?)',
   claimNote: 'UPDATE reply SET noted_by = ?, noted_at_ms = ? WHERE message_id = ? AND noted_at_ms IS NULL',
+  call: 'SELECT 1 FROM outbound WHERE thread_id = ? AND call_id = ?',
+  // Nothing is left open by a call: it is not made again, and goes when it is old.
+  claimCall: `
+    INSERT INTO outbound (thread_id, call_id, recorded_by, recorded_at_ms, request, result, settled_at_ms)
+    VALUES (?, ?, ?, ?, 'null', 'null', ?)`,
   delivered: 'UPDATE reply SET delivery = ?, delivered_at_ms = ? WHERE message_id = ?',
 } as const;
 
-/** Everything a message goes through, prepared once per connection. */
+/** Everything a message or a call goes through, prepared once per connection. */
 export function statements(db: Database): Statements {
   const prepared = Object.entries(SQL).map(([name, sql]) => [name, db.prepare(sql)]);
   return Object.fromEntries(prepared) as Statements;

@@ -164,6 +164,16 @@ class StoreRecord implements MessageRecord {
     this.#open.delete(id);
   }
 
+  claimCall(callId: string): Promise<boolean> {
+    const { threadId, instance } = this.#seat;
+    const nowMs = Date.now();
+    return this.#write(() => {
+      if (this.#sql.call.get(threadId, callId) !== undefined) return false;
+      this.#sql.claimCall.run(threadId, callId, instance, nowMs, nowMs);
+      return true;
+    });
+  }
+
   async restore(): Promise<Restored> {
     const opener = { ...this.#seat, isServed: (threadId: string) => this.#isTheirs(threadId) };
     const restored = await this.#write(() => {

@@ -25,7 +25,10 @@ const askSchema = z.looseObject({
   deadline_seconds: z.nullish(z.number().check(z.positive(), z.maximum(LIMITS.askDeadlineSeconds))),
 });
 
-/** The peer's tools. Each call acts once, however often it comes, and is answered when it is done. */
+/**
+ * The peer's tools. Each call acts once, however often it comes and however often the peer is opened, and is answered
+ * when it is done.
+ */
 export class Tools {
   readonly #courier: Courier;
   readonly #answer: (callId: string, result: ToolResult) => boolean;
@@ -98,16 +101,27 @@ export class Tools {
         const parsed = sendMessageSchema.safeParse(given);
         if (!parsed.success) return wrongArguments(tool, parsed.error);
         const { to, text, notify_when_idle } = parsed.data;
-        return sendMessage(this.#courier, turnId, { to, text, notifyWhenIdle: notify_when_idle ?? false });
+        const wanted = { to, text, notifyWhenIdle: notify_when_idle ?? false };
+        return (await this.#refusal(callId)) ?? sendMessage(this.#courier, turnId, wanted);
       }
       case 'ask': {
         const parsed = askSchema.safeParse(given);
         if (!parsed.success) return wrongArguments(tool, parsed.error);
         const { to, text, deadline_seconds } = parsed.data;
-        return this.#asks.ask(callId, turnId, { to, text, deadlineSeconds: deadline_seconds ?? null });
+        const question = { to, text, deadlineSeconds: deadline_seconds ?? null };
+        return (await this.#refusal(callId)) ?? this.#asks.ask(callId, turnId, question);
       }
       default:
         return failed(`There is no tool ${tool} here.`);
+    }
+  }
+
+  /** Null when the call may act, which is recorded first. */
+  async #refusal(callId: string): Promise<ToolResult | null> {
+    try {
+      return (await this.#courier.claimCall(callId)) ? null : madeBefore();
+    } catch (error) {
+      return failed(`Nothing was sent: ${errorMessage(error)}`);
     }
   }
 
@@ -127,6 +141,12 @@ export class Tools {
       return;
     }
   }
+}
+
+function madeBefore(): ToolResult {
+  return failed(
+    'This call was made before the peer was opened again; whether the message was written is not known. Do not send it again without looking. An answer to it comes as a message of its own.',
+  );
 }
 
 function wrongArguments(tool: string, error: z.core.$ZodError): ToolResult {

@@ -61,6 +61,8 @@ export interface Courier {
    * @throws PeerError that says why there is none
    */
   find(to: string): Promise<Agent>;
+  /** Whether a call may act: false when a process of this peer that has ended since may have acted on it. */
+  claimCall(callId: string): Promise<boolean>;
   /** Registers the message, then writes it; `hear` may be called before the first byte is out. */
   send(to: Agent, message: Outgoing, hear: (word: Word) => void): Sent;
   /** Whether the agent stands still in an `ask` to us. */

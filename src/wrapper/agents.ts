@@ -41,9 +41,14 @@ export async function findAgent(sessionsDir: string, to: string): Promise<FoundA
 }
 
 /** Whether its process lives. The pid of another container means nothing here; its socket can tell. */
-export async function isThere({ row }: FoundAgent): Promise<boolean> {
-  const isElsewhere = row.pidDomain !== undefined && row.pidDomain !== pidDomain();
-  return isElsewhere ? isReachable(row) : isSameProcess(row.pid, row.procStart);
+export async function isThere(agent: FoundAgent): Promise<boolean> {
+  const { row } = agent;
+  return isElsewhere(agent) ? isReachable(row) : isSameProcess(row.pid, row.procStart);
+}
+
+/** In another container, say, where pids are others. */
+export function isElsewhere({ row }: FoundAgent): boolean {
+  return row.pidDomain !== undefined && row.pidDomain !== pidDomain();
 }
 
 /** Null for the row of a command. */

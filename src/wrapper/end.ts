@@ -1,3 +1,5 @@
+import { EXIT } from '../errors.ts';
+
 /** Why a peer ends; the first cause wins and is recorded once. */
 export interface End {
   readonly cause: Promise<string>;
@@ -5,12 +7,15 @@ export interface End {
   readonly signal: AbortSignal;
   /** The first cause, once there is one. */
   readonly first: string | null;
-  because(cause: string): void;
+  /** What the command ends with; 0 for every end that somebody wanted. */
+  readonly exitCode: number;
+  because(cause: string, exitCode?: number): void;
 }
 
 export function endRace(): End {
   const controller = new AbortController();
   let first: string | null = null;
+  let exitCode: number = EXIT.ok;
   let settle: (cause: string) => void = () => {};
   const cause = new Promise<string>((resolve) => {
     settle = resolve;
@@ -21,9 +26,13 @@ export function endRace(): End {
     get first() {
       return first;
     },
-    because(next) {
+    get exitCode() {
+      return exitCode;
+    },
+    because(next, code = EXIT.ok) {
       if (first !== null) return;
       first = next;
+      exitCode = code;
       settle(next);
       controller.abort(new Error(next));
     },

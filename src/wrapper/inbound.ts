@@ -27,12 +27,12 @@ export interface InboundOptions {
   /** Rejects when the message could not be recorded: then it was not received. */
   readonly receive: (message: Message) => Promise<void>;
   /** Tells a sender that its message was not received. */
-  readonly turnAway: (message: Message) => void;
+  readonly turnAway: (message: Message, error: unknown) => void;
   /** True when somebody here waits for just this message, which then starts no turn. */
   readonly takes: (message: Message, mark: PeerMark | null, from: Connecting) => boolean;
   readonly subscribe: (subscription: Subscription) => void;
-  readonly onReceipt: (receipt: Receipt) => void;
-  readonly onIdleNotice: (notice: IdleNotice) => void;
+  readonly onReceipt: (receipt: Receipt, from: Connecting) => void;
+  readonly onIdleNotice: (notice: IdleNotice, from: Connecting) => void;
 }
 
 /** What comes in on our socket, from whomever: verified, then recorded, subscribed, or refused and logged. */
@@ -74,7 +74,7 @@ export class Inbound {
         await receive(message);
       } catch (error) {
         log.write('not-received', { msgId: frame.msgId, error: errorMessage(error) });
-        return turnAway(message);
+        return turnAway(message, error);
       }
     }
     replay.remember(frame.from, frame.msgId);
@@ -101,11 +101,22 @@ export class Inbound {
       case 'notify_when_idle':
         return this.#subscription(control, connecting);
       case 'peer_message_status':
-        log.write('receipt', { status: control.status, msgIds: control.msgIds, reason: control.reason });
-        return onReceipt(control);
+        log.write('receipt', {
+          pid: connecting?.pid,
+          status: control.status,
+          msgIds: control.msgIds,
+          reason: control.reason,
+        });
+        if (connecting !== null) onReceipt(control, connecting);
+        return;
       case 'peer_idle_notice':
-        log.write('idle-notice', { origMsgId: control.origMsgId, state: control.state });
-        return onIdleNotice(control);
+        log.write('idle-notice', {
+          pid: connecting?.pid,
+          origMsgId: control.origMsgId,
+          state: control.state,
+        });
+        if (connecting !== null) onIdleNotice(control, connecting);
+        return;
       case 'rename':
         return this.#refuse('refused', {
           action: 'rename',

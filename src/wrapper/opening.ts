@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { errorMessage, PeerError } from '../errors.ts';
+import { EXIT, errorMessage, PeerError } from '../errors.ts';
 import { openCodexThread } from '../harness/codex.ts';
 import { findCodex } from '../harness/codex-binary.ts';
 import type { HarnessThread } from '../harness/harness.ts';
@@ -9,26 +8,25 @@ import { ensureOwnDir, ensurePrivateDir, homeDir, stateDir } from '../os/folders
 import { type Log, openLog } from '../os/log.ts';
 import { loadPeerCredentials } from '../os/peer-credentials.ts';
 import { probe } from '../os/probe.ts';
-import { isSameProcess, pidDomain, processStart } from '../os/proc.ts';
+import { pidDomain, processStart } from '../os/proc.ts';
 import { tmuxPlace } from '../os/tmux.ts';
 import { claimName } from '../registry/contend.ts';
 import { newToken } from '../registry/key.ts';
-import { liveRows } from '../registry/live.ts';
 import { checkName } from '../registry/names.ts';
 import { type Places, places, socketPath } from '../registry/places.ts';
 import { Publication } from '../registry/publish.ts';
 import { BRIDGE, type Row } from '../registry/row.ts';
 import { sweep } from '../registry/sweep.ts';
 import { recordedThread, recordThread } from '../registry/thread-file.ts';
-import { openRecord } from '../store/open.ts';
-import type { Message } from '../store/record.ts';
 import { TOOLS } from '../tools/definitions.ts';
 import { VERSION } from '../version.ts';
 import { openControl } from './control.ts';
 import type { End } from './end.ts';
+import { openRecordOf, stillWaiting } from './opening-record.ts';
 import type { OpenOptions } from './options.ts';
 import { Peer } from './peer.ts';
 import { restoredClaims } from './restore.ts';
+import { removeOldTexts } from './spill.ts';
 import type { Terminal } from './terminal.ts';
 import { noteTools, toolsOf } from './thread-tools.ts';
 import { type ToolsWay, toolsWay } from './tools-way.ts';
@@ -59,6 +57,7 @@ export async function open(
   loadPeerCredentials();
   const at = places(env);
   const log = startLog(options, disposer);
+  removeOldTexts(textsDir(env), Date.now());
   ensureOwnDir(at.sessionsDir);
   await sweep(at.sessionsDir);
 
@@ -66,15 +65,7 @@ export async function open(
   const threadId = options.threadId ?? (options.fresh ? null : recorded);
   const token = newToken();
   log.hide(token);
-  const row = openingRow(options, threadId, at);
-  const publication = Publication.open({
-    places: at,
-    row,
-    token,
-    onProblem: (error) => log.write('row-not-written', { error: String(error) }),
-  });
-  disposer.defer('key', () => publication.withdrawKey());
-  await claimName({ sessionsDir: at.sessionsDir, publication, signal: end.signal });
+  const publication = await claim(options, threadId, { at, token, log, end, disposer });
 
   const thread = await openThread(options, threadId, log, end.signal);
   disposer.defer('thread', () => thread.close());
@@ -87,12 +78,13 @@ export async function open(
     name,
     record,
     claims: restoredClaims(restored, await stillWaiting(at.sessionsDir), Date.now()),
-    onRecordLost: (error) => end.because(`its messages cannot be recorded (${errorMessage(error)})`),
+    onRecordLost: (error) =>
+      end.because(`its messages cannot be recorded (${errorMessage(error)})`, EXIT.store),
     thread,
-    socketPath: socketPath(at, row.pid),
+    socketPath: socketPath(at, process.pid),
     token,
     sessionsDir: at.sessionsDir,
-    textsDir: join(stateDir(env), 'texts'),
+    textsDir: textsDir(env),
     log,
     isPaneOpen: () => terminal.isPaneOpen,
     onGone: end.because,
@@ -104,15 +96,15 @@ export async function open(
   });
   disposer.defer('socket', () => peer.close());
   disposer.defer('pane', () => terminal.end());
-  const control = await openControl(peer, log);
-  disposer.defer('control', () => control.close());
+  const control = await openControl(peer, log, (text) => terminal.say(text));
+  disposer.defer('control', async () => control?.close());
   await serve(peer, publication, thread, at);
   await peer.resume(restored);
   disposer.defer('open messages', () => peer.settle());
   disposer.defer('row', () => publication.withdrawRow());
-  const tools = await toolsWay(thread, toolsOf(env, thread.id), log);
+  const tools = await toolsWay(thread, toolsOf(env, thread.id), control !== null, log);
   publication.update({ tools, ...(durability === 'store' ? {} : { noStore: durability.none }) });
-  log.write('open', { name, threadId: thread.id, pid: row.pid, codex: thread.version, tools });
+  log.write('open', { name, threadId: thread.id, pid: process.pid, codex: thread.version, tools });
   return {
     peer,
     thread,
@@ -122,25 +114,33 @@ export async function open(
   };
 }
 
-/** The record of the thread, and what an earlier wrapper left open in it. */
-async function openRecordOf({ name, env }: OpenOptions, threadId: string, log: Log) {
-  const opening = { stateDir: stateDir(env), threadId, name, instance: randomUUID() };
-  const { record, durability } = await openRecord(opening);
-  if (durability !== 'store') log.write('no-store', { reason: durability.none });
-  const restored = await record.restore();
-  const count = restored.claimed.length + restored.unclaimed.length;
-  if (count > 0)
-    log.write('restored', { claimed: restored.claimed.length, unclaimed: restored.unclaimed.length });
-  return { record, restored, durability };
+interface Claiming {
+  readonly at: Places;
+  readonly token: string;
+  readonly log: Log;
+  readonly end: End;
+  readonly disposer: Disposer;
 }
 
-/** Whether a sender would still read an answer: its process lives, or its session does in another one. */
-async function stillWaiting(sessionsDir: string): Promise<(message: Message) => boolean> {
-  const rows = await liveRows(sessionsDir);
-  return ({ sender: { replyTo } }) => {
-    if (replyTo === null || isSameProcess(replyTo.pid, replyTo.procStart ?? undefined)) return true;
-    return replyTo.sessionId !== null && rows.some((row) => row.sessionId === replyTo.sessionId);
-  };
+/** Publishes that the name is being opened, and makes sure that nobody else has it. */
+async function claim(
+  options: OpenOptions,
+  threadId: string | null,
+  { at, token, log, end, disposer }: Claiming,
+): Promise<Publication> {
+  const publication = Publication.open({
+    places: at,
+    row: openingRow(options, threadId, at),
+    token,
+    onProblem: (error) => log.write('row-not-written', { error: String(error) }),
+  });
+  disposer.defer('key', () => publication.withdrawKey());
+  await claimName({ sessionsDir: at.sessionsDir, publication, signal: end.signal });
+  return publication;
+}
+
+function textsDir(env: NodeJS.ProcessEnv): string {
+  return join(stateDir(env), 'texts');
 }
 
 function startLog({ name, env }: OpenOptions, disposer: Disposer): Log {

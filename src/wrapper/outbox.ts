@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage, PeerError } from '../errors.ts';
 import type { Pace } from '../frames/pace.ts';
 import { type ControlFrame, sendFrame, type UserFrame } from '../frames/send.ts';
+import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import { listenerOf } from '../os/peer-credentials.ts';
 import { processStart } from '../os/proc.ts';
@@ -31,10 +32,17 @@ const CLOCK: Clock = {
   wait: (delayMs, signal) => delay(delayMs, undefined, { signal }),
 };
 
+/** What waits to be written to one recipient. */
+interface Line {
+  last: Promise<unknown>;
+  frames: number;
+  chars: number;
+}
+
 /** Everything this process writes to other peers: in order per recipient, messages at a pace they accept. */
 export class Outbox {
   readonly #options: OutboxOptions;
-  readonly #lines = new Map<string, Promise<unknown>>();
+  readonly #lines = new Map<string, Line>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -54,18 +62,28 @@ export class Outbox {
 
   /** The same, and says why it was not written. */
   write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Written> {
-    const before = this.#lines.get(to.socketPath) ?? Promise.resolve();
-    const sent = before.then(() => this.#write(to, frame));
-    this.#lines.set(to.socketPath, sent);
+    const line = this.#lines.get(to.socketPath) ?? { last: Promise.resolve(), frames: 0, chars: 0 };
+    const chars = JSON.stringify(frame).length;
+    if (line.frames >= LIMITS.outboxFrames || line.chars + chars > LIMITS.outboxChars) {
+      this.#options.log.write('outbox-full', { msgId: frame.msg_id, frames: line.frames, chars: line.chars });
+      return Promise.resolve({ delivery: 'not-sent', reason: 'Too much waits to be written there already.' });
+    }
+    line.frames++;
+    line.chars += chars;
+    const sent = line.last.then(() => this.#write(to, frame));
+    line.last = sent;
+    this.#lines.set(to.socketPath, line);
     void sent.then(() => {
-      if (this.#lines.get(to.socketPath) === sent) this.#lines.delete(to.socketPath);
+      line.frames--;
+      line.chars -= chars;
+      if (line.frames === 0) this.#lines.delete(to.socketPath);
     });
     return sent;
   }
 
   /** Resolves when everything given so far is written or has failed. */
   async settled(): Promise<void> {
-    while (this.#lines.size > 0) await Promise.all(this.#lines.values());
+    while (this.#lines.size > 0) await Promise.all([...this.#lines.values()].map((line) => line.last));
   }
 
   async #write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Written> {

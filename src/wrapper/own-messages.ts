@@ -9,13 +9,13 @@ import type { Log } from '../os/log.ts';
 import type { Message, Written } from '../store/record.ts';
 import type { Outgoing, Sent, Word } from '../tools/courier.ts';
 import { foreign, receiptSentence } from '../tools/sentences.ts';
-import { type FoundAgent, isThere } from './agents.ts';
+import { type FoundAgent, isElsewhere, isThere } from './agents.ts';
 import { shortOf } from './framing.ts';
 import type { IdleNotice, Receipt } from './inbound.ts';
 import type { News } from './news.ts';
 import type { Outbox } from './outbox.ts';
 import { OwnSubscriptions } from './own-subscriptions.ts';
-import type { Connecting } from './verify.ts';
+import { type Connecting, isFrom } from './verify.ts';
 
 const ALIVE_POLL_MS = 1_000;
 /** A process that ends writes its notes first; those on their way are still read. */
@@ -92,10 +92,10 @@ export class OwnMessages {
     };
   }
 
-  /** Whether a question of ours waits for this message, which is then not given to the thread. */
+  /** Whether a question of ours to its sender waits for this message, which is then not given to the thread. */
   takes(message: Message, mark: PeerMark | null, from: Connecting): boolean {
     const question = mark === null ? this.#questionTo(from) : this.#messages.get(mark.in_reply_to ?? '');
-    if (!question?.isAsk || question.hear === null) return false;
+    if (!question?.isAsk || question.hear === null || !isBy(question.to, message, from)) return false;
     const { log, receive } = this.#options;
     log.write('own-message-reply', {
       msgId: question.frame.msg_id,
@@ -110,14 +110,16 @@ export class OwnMessages {
   /** This process stands still until our answer: nobody here waits for it in turn. */
   askedBy(from: Connecting): void {
     for (const own of this.#messages.values())
-      if (own.isAsk && isOf(own, from)) own.hear?.({ type: 'crossed' });
+      if (own.isAsk && isFrom(own.to.address, from)) own.hear?.({ type: 'crossed' });
   }
 
-  receipt({ status, msgIds, reason, dropReason }: Receipt): void {
+  /** Nobody but its addressee says what became of a message. */
+  receipt({ status, msgIds, reason, dropReason }: Receipt, from: Connecting): void {
     for (const msgId of msgIds) {
       const own = this.#messages.get(msgId);
+      if (own === undefined || !isFrom(own.to.address, from)) continue;
       // Each receipt has a connection of its own: a decision can overtake the `held` before it.
-      if (own === undefined || (own.isDecided && status === 'held')) continue;
+      if (own.isDecided && status === 'held') continue;
       own.isDecided ||= status !== 'held' && dropReason !== 'rate-limited';
       if (status === 'dropped' && dropReason === 'rate-limited' && own.resends++ < RESENDS) {
         void this.#options.outbox.send(own.to.address, own.frame);
@@ -132,8 +134,8 @@ export class OwnMessages {
     }
   }
 
-  idleNotice(notice: IdleNotice): void {
-    this.#subscriptions.notice(notice);
+  idleNotice(notice: IdleNotice, from: Connecting): void {
+    this.#subscriptions.notice(notice, from);
   }
 
   close(): void {
@@ -189,7 +191,7 @@ export class OwnMessages {
   /** A native session marks nothing: its next message is the answer to the question that waits longest. */
   #questionTo(from: Connecting): OwnMessage | undefined {
     const isIt = (own: OwnMessage) =>
-      own.isAsk && own.hear !== null && own.to.kind === 'claude' && isOf(own, from);
+      own.isAsk && own.hear !== null && own.to.kind === 'claude' && isFrom(own.to.address, from);
     return [...this.#messages.values()].find(isIt);
   }
 
@@ -207,8 +209,10 @@ export class OwnMessages {
   }
 }
 
-function isOf({ to }: OwnMessage, { pid, procStart }: Connecting): boolean {
-  return to.address.pid === pid && (to.address.procStart ?? procStart) === procStart;
+/** A verified message says which socket its sender listens on, which holds in other containers too. */
+function isBy(asked: FoundAgent, { sender }: Message, from: Connecting): boolean {
+  if (isElsewhere(asked)) return sender.replyTo?.socketPath === asked.address.socketPath;
+  return isFrom(asked.address, from);
 }
 
 function idleSentence(name: string, state: IdleNotice['state'], detail: string | null): string {

@@ -5,6 +5,7 @@ import { LIMITS } from '../limits.ts';
 import type { ReplyAddress } from '../store/record.ts';
 import type { IdleNotice } from './inbound.ts';
 import type { Outbox } from './outbox.ts';
+import { type Connecting, isFrom } from './verify.ts';
 
 export interface OwnSubscriptionsOptions {
   readonly socketPath: string;
@@ -37,12 +38,12 @@ export class OwnSubscriptions {
 
   /**
    * A process holds one subscription of ours, the newest (Claude Code 2.1.332): its notice is for everybody who
-   * asked it before that one too.
+   * asked it before that one too. One that another process sends says nothing.
    */
-  notice(notice: IdleNotice): void {
+  notice(notice: IdleNotice, from: Connecting): void {
     const at = this.#subscriptions.findIndex(({ id }) => id === notice.origMsgId);
     const to = this.#subscriptions[at]?.to;
-    if (to === undefined) return;
+    if (to === undefined || !isFrom(to, from)) return;
     const isDue = (one: OwnSubscription, index: number) => index <= at && isSame(one.to, to);
     const due = this.#subscriptions.filter(isDue);
     this.#subscriptions = this.#subscriptions.filter((one) => !due.includes(one));

@@ -72,6 +72,7 @@ export class Peer {
       record,
       log,
       onHeld: (message) => options.onHeld(message.sender.name),
+      isEnding: () => this.#ending.signal.aborted,
       onIdle: () => this.#notices.changed(),
     });
     this.#notices = new IdleNotices({ ...own, outbox: this.#outbox, isQuiet: () => this.#isQuiet() });
@@ -94,6 +95,7 @@ export class Peer {
       thread,
       state: () => this.#shell.state,
       message: (id) => record.message(id),
+      claimCall: (callId) => record.claimCall(callId),
       receive: (message) => void this.#shell.receive(message).catch(options.onRecordLost),
     });
     this.#inbound = new Inbound({
@@ -101,17 +103,21 @@ export class Peer {
       replay: new ReplayWindow(),
       outbox: this.#outbox,
       log,
-      receive: (message) => this.#shell.receive(message),
-      turnAway: (message) => this.#replies.turnAway(message),
+      receive: (message) => this.#tools.receiving(message, this.#shell.receive(message)),
+      turnAway: (message, error) => this.#replies.turnAway(message, error),
       subscribe: (subscription) => this.#notices.subscribe(subscription),
       takes: (message, mark, from) => this.#tools.takes(message, mark, from),
-      onReceipt: (receipt) => {
-        this.#replies.receipt(receipt.status, receipt.msgIds, receipt.dropReason);
-        this.#tools.onReceipt(receipt);
+      onReceipt: (receipt, from) => {
+        this.#replies.receipt(receipt, from);
+        this.#tools.onReceipt(receipt, from);
       },
-      onIdleNotice: (notice) => this.#tools.onIdleNotice(notice),
+      onIdleNotice: (notice, from) => this.#tools.onIdleNotice(notice, from),
     });
     thread.listen((event) => this.#onEvent(event));
+  }
+
+  get settings(): ThreadSettings | null {
+    return this.#shell.state.settings;
   }
 
   /** Binds the socket; from now on messages are taken. */

@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { errorMessage } from '../errors.ts';
 import { wrapEnvelope } from '../frames/envelope.ts';
 import { extendChain } from '../frames/hops.ts';
-import type { FromMode, ReceiptStatus } from '../frames/message.ts';
+import type { FromMode } from '../frames/message.ts';
 import { type UserFrame, userFrame } from '../frames/send.ts';
 import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import type { Delivery, Message, MessageRecord, Outcome, ReplyAddress } from '../store/record.ts';
 import { shortId } from './framing.ts';
+import type { Receipt } from './inbound.ts';
 import type { Outbox } from './outbox.ts';
 import { excerpt, spill } from './spill.ts';
+import { type Connecting, isFrom } from './verify.ts';
 import { halfTold, type Reply, reply, turnedAway } from './wording.ts';
 
 export interface RepliesOptions {
@@ -26,6 +28,8 @@ export interface RepliesOptions {
   readonly log: Log;
   /** The first answer that a person must approve. */
   readonly onHeld: (message: Message) => void;
+  /** The peer ends, and writes no more. */
+  readonly isEnding: () => boolean;
   /** Nothing is being told any more. */
   readonly onIdle: () => void;
 }
@@ -52,6 +56,7 @@ const RESENDS = 3;
 export class Replies {
   readonly #options: RepliesOptions;
   readonly #sent = new Map<string, Sent>();
+  #sentChars = 0;
   #hasToldHeld = false;
   #telling: Promise<void> = Promise.resolve();
   #pending = 0;
@@ -81,11 +86,11 @@ export class Replies {
     });
   }
 
-  /** A message that could not be recorded has no outcome; its sender is told all the same. */
-  turnAway(message: Message): void {
+  /** A message that was not received has no outcome; its sender is told all the same. */
+  turnAway(message: Message, error: unknown): void {
     const address = addressOf(message);
     if (address === null) return;
-    const note = turnedAway(shortId(message), this.#options.name);
+    const note = turnedAway(error, shortId(message), this.#options.name);
     void this.#options.outbox.send(address, this.#frame(message, note));
   }
 
@@ -102,11 +107,11 @@ export class Replies {
    * What a receiver says became of answers. Dropped for coming too fast is a definite refusal: those very frames are
    * sent again, and the receiver takes them for new (Claude Code 2.1.332).
    */
-  receipt(status: ReceiptStatus, msgIds: readonly string[], dropReason: string | null): void {
+  receipt({ status, msgIds, dropReason }: Receipt, from: Connecting): void {
     for (const msgId of msgIds) {
       const sent = this.#sent.get(msgId);
       // Each receipt has a connection of its own: a decision can overtake the `held` before it.
-      if (sent === undefined || sent.isDecided) continue;
+      if (sent === undefined || sent.isDecided || !isFrom(sent.address, from)) continue;
       sent.receipts++;
       sent.isDecided = status !== 'held' && dropReason !== 'rate-limited';
       this.#delivered(sent.message, status);
@@ -143,6 +148,8 @@ export class Replies {
   async #send(sent: Sent): Promise<void> {
     const { address, frame, receipts } = sent;
     const delivery = await this.#options.outbox.send(address, frame);
+    // What the end of the peer left unwritten is told when it is opened again.
+    if (delivery === 'not-sent' && this.#options.isEnding()) return;
     if (sent.receipts === receipts) this.#delivered(sent.message, delivery);
   }
 
@@ -155,16 +162,31 @@ export class Replies {
   /** Before the first byte goes out: a receipt can come 1 ms after the last one. */
   #remember(sent: Sent): void {
     this.#sent.set(sent.frame.msg_id, sent);
-    const [oldest] = this.#sent.keys();
-    if (this.#sent.size > LIMITS.settledMessages && oldest !== undefined) this.#sent.delete(oldest);
+    this.#sentChars += charsOf(sent);
+    for (const [id, oldest] of this.#sent) {
+      const isCrowded = this.#sent.size > LIMITS.settledMessages || this.#sentChars > LIMITS.sentChars;
+      if (!isCrowded || oldest === sent) break;
+      this.#sent.delete(id);
+      this.#sentChars -= charsOf(oldest);
+    }
   }
 
   #frame(message: Message, reply: Reply): UserFrame {
     const whole = this.#userFrame(message, reply, reply.text);
     if (fits(whole)) return whole;
-    const file = spill(this.#options.textsDir, `answer-${message.id}`, reply.text);
+    const file = this.#keep(message, reply.text);
     const cut = HEAD_BYTES.map((bytes) => this.#userFrame(message, reply, excerpt(reply.text, file, bytes)));
     return cut.find(fits) ?? whole;
+  }
+
+  /** Where the whole text is, or what stands in for it: a reply is sent even when its file cannot be written. */
+  #keep(message: Message, text: string): string {
+    try {
+      return spill(this.#options.textsDir, `answer-${message.id}`, text);
+    } catch (error) {
+      this.#options.log.write('spill-failed', { id: message.id, error: errorMessage(error) });
+      return 'nowhere: it could not be written';
+    }
   }
 
   #userFrame(message: Message, reply: Reply, text: string): UserFrame {
@@ -182,6 +204,10 @@ export class Replies {
       },
     });
   }
+}
+
+function charsOf({ frame }: Sent): number {
+  return frame.message.content.length;
 }
 
 function fits(frame: UserFrame): boolean {

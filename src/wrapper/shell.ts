@@ -1,10 +1,15 @@
-import { errorMessage } from '../errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ErrorWord, errorMessage, PeerError } from '../errors.ts';
 import type { HarnessThread } from '../harness/harness.ts';
 import type { Log } from '../os/log.ts';
 import type { Message, MessageRecord, Outcome } from '../store/record.ts';
 import type { Claim, Effect, Event, StartEffect, State, Timer } from './state.ts';
 import { initialState } from './state.ts';
-import { step } from './step.ts';
+import { isFull, step } from './step.ts';
+
+/** Between two attempts to record what must be recorded; each attempt waits for a lock by itself. */
+const RECORD_RETRY_MS = 1_000;
+const TEMPORARY: readonly ErrorWord[] = ['store-busy', 'store-failed'];
 
 export interface ShellOptions {
   readonly thread: HarnessThread;
@@ -18,7 +23,7 @@ export interface ShellOptions {
   readonly onOutcome: (message: Message, outcome: Outcome) => void;
   /** Called after every transition that changed the state. */
   readonly onState: (state: State) => void;
-  /** Called once, when the record can be written no more: what is promised cannot be kept. */
+  /** Called when the record can be written no more: what is promised cannot be kept. */
   readonly onRecordLost: (error: unknown) => void;
 }
 
@@ -55,9 +60,15 @@ export class Shell {
     }
   }
 
-  /** Records a received message and queues it. Rejects when it cannot be recorded: then it was not received. */
+  /**
+   * Records a received message and queues it. Rejects when it cannot be taken: then it was not received. A full
+   * queue is asked before the record, which a flood must not fill.
+   */
   async receive(message: Message): Promise<void> {
     const { record, log } = this.#options;
+    if (isFull(this.#state, Buffer.byteLength(message.text))) {
+      throw new PeerError('refused', `${this.#state.queue.length} messages are waiting`);
+    }
     await record.receive({ ...message, afterTurnId: this.#state.newestTurnId });
     const { id, msgId, priority, mark, sender } = message;
     const bytes = Buffer.byteLength(message.text);
@@ -102,10 +113,25 @@ export class Shell {
   }
 
   #inOrder(task: () => Promise<void>): void {
-    this.#recorded = this.#recorded.then(task).catch((error: unknown) => {
-      this.#options.log.write('record-failed', { error: errorMessage(error) });
-      this.#options.onRecordLost(error);
-    });
+    this.#recorded = this.#recorded.then(() => this.#persist(task));
+  }
+
+  /**
+   * A claim or an outcome that the store cannot take now is tried again for as long as the peer lives: nothing was
+   * recorded, and nothing is done before it is. New messages are turned away meanwhile by the same failure.
+   */
+  async #persist(task: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        return await task();
+      } catch (error) {
+        this.#options.log.write('record-failed', { error: errorMessage(error) });
+        const isTemporary = error instanceof PeerError && TEMPORARY.includes(error.word);
+        if (!isTemporary) return this.#options.onRecordLost(error);
+        if (this.#state.phase === 'closing') return;
+        await sleep(RECORD_RETRY_MS);
+      }
+    }
   }
 
   /** Recorded first. When the connection it was meant for ended meanwhile, it was never handed over: say so. */

@@ -60,14 +60,17 @@ function handle(state: State, event: Event): Step {
   }
 }
 
+/** Whether one more message of so many bytes would go past the queue's caps. */
+export function isFull({ queue }: State, bytes: number): boolean {
+  return queue.length >= LIMITS.queueMessages || queuedBytes(queue) + bytes > LIMITS.queueBytes;
+}
+
 function onMessage(state: State, event: Event & { type: 'message' }): Step {
   const { id, priority, bytes } = event;
   if (state.phase === 'closing') {
     return { state, effects: [{ type: 'outcome', id, outcome: { state: 'not-taken', reason: 'closed' } }] };
   }
-  const isFull =
-    state.queue.length >= LIMITS.queueMessages || queuedBytes(state.queue) + bytes > LIMITS.queueBytes;
-  if (isFull) {
+  if (isFull(state, bytes)) {
     const detail = `${state.queue.length} messages are waiting`;
     return {
       state,

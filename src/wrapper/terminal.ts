@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import type { HarnessThread } from '../harness/harness.ts';
 import type { Log } from '../os/log.ts';
 import type { End } from './end.ts';
@@ -20,6 +21,12 @@ export class Terminal {
 
   get isPaneOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** Our window was closed: what was a terminal when we began is none any more. */
+  get isGone(): boolean {
+    const { stdin, stdout, stderr } = this.#options;
+    return [stdin, stdout, stderr].some((stream, fd) => stream.isTTY && !isatty(fd));
   }
 
   /** Says something to the person: now, or when the TUI gives the terminal back. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PeerMark } from '../frames/message.ts';
 import type { HarnessThread, ToolEvent, ToolResult } from '../harness/harness.ts';
-import type { Message } from '../store/record.ts';
+import type { Message, MessageRecord } from '../store/record.ts';
 import { type ToolCall, Tools } from '../tools/call.ts';
 import type { Agent, Courier } from '../tools/courier.ts';
 import { agents, type FoundAgent, findAgent } from './agents.ts';
@@ -19,6 +19,7 @@ export interface ToolCallsOptions extends Omit<OwnMessagesOptions, 'news'> {
   readonly state: () => State;
   /** A message of the record. */
   readonly message: (id: string) => Message | undefined;
+  readonly claimCall: MessageRecord['claimCall'];
 }
 
 /** The peer's own tools on its thread: calls in, messages out in the peer's name, and what is heard of those. */
@@ -36,7 +37,9 @@ export class ToolCalls {
     this.#own = new OwnMessages({ ...options, news: this.#news });
     const { thread, log } = options;
     this.#tools = new Tools(this.#courier(), (callId, result) => {
-      const isOpen = this.#controlCalls.answer(callId, result) || thread.answerTool(callId, result);
+      // A call can come both ways under one id: neither takes the result from the other.
+      const isOpenThere = this.#controlCalls.answer(callId, result);
+      const isOpen = thread.answerTool(callId, result) || isOpenThere;
       log.write('tool-result', { callId, success: result.success, isOpen });
       return isOpen;
     });
@@ -66,20 +69,29 @@ export class ToolCalls {
 
   /** Whether a verified message is the reply to a question that waits here; else it goes to the thread. */
   takes(message: Message, mark: PeerMark | null, from: Connecting): boolean {
-    if (mark?.kind === 'message' && mark.ask) {
-      this.#askers.set(message.id, from);
-      this.#own.askedBy(from);
-    }
-    return this.#own.takes(message, mark, from);
+    if (!mark?.ask) return this.#own.takes(message, mark, from);
+    // Before it is recorded: the model can be given it, and its outcome can come, at once.
+    this.#askers.set(message.id, from);
+    return false;
   }
 
-  onReceipt(receipt: Receipt): void {
-    this.#own.receipt(receipt);
+  /** A message for the thread that is being recorded: a question that could not be is none. */
+  async receiving({ id }: Message, recording: Promise<void>): Promise<void> {
+    await recording.catch((error: unknown) => {
+      this.#askers.delete(id);
+      throw error;
+    });
+    const asker = this.#askers.get(id);
+    if (asker !== undefined) this.#own.askedBy(asker);
+  }
+
+  onReceipt(receipt: Receipt, from: Connecting): void {
+    this.#own.receipt(receipt, from);
     this.onState();
   }
 
-  onIdleNotice(notice: IdleNotice): void {
-    this.#own.idleNotice(notice);
+  onIdleNotice(notice: IdleNotice, from: Connecting): void {
+    this.#own.idleNotice(notice, from);
   }
 
   onOutcome({ id }: Message): void {
@@ -106,7 +118,7 @@ export class ToolCalls {
   }
 
   #courier(): Courier {
-    const { name, sessionsDir, state } = this.#options;
+    const { name, sessionsDir, state, claimCall } = this.#options;
     return {
       name,
       agents: () => agents(sessionsDir),
@@ -117,6 +129,7 @@ export class ToolCalls {
       waitsForUs: (agent) => [...this.#askers.values()].some((asker) => isProcess(agent, asker)),
       whoBegan: (turnId) => whoGetsTheFinal(this.#beginner(turnId)),
       isIdle: () => isIdle(state()),
+      claimCall,
       tellLater: (text) => this.#news.add({ about: null, text, wakes: false }),
     };
   }

@@ -12,9 +12,14 @@ const MCP_NAME = 'peer';
 /** A server that starts with the thread takes half a second; nobody waits for a slow one. */
 const MCP_LIMIT_MS = 3_000;
 
-/** What a thread without tools of its own has instead. Never rejects. */
-export async function toolsWay(thread: HarnessThread, noted: ThreadTools, log: Log): Promise<ToolsWay> {
-  if (noted === 'dynamic') return noted;
+/** What a thread without tools of its own has instead; `peer mcp` needs our control socket. Never rejects. */
+export async function toolsWay(
+  thread: HarnessThread,
+  noted: ThreadTools,
+  hasControl: boolean,
+  log: Log,
+): Promise<ToolsWay> {
+  if (noted === 'dynamic' || !hasControl) return noted;
   try {
     const tools = (await thread.mcpTools(MCP_NAME, MCP_LIMIT_MS)) ?? [];
     return TOOLS.every(({ name }) => tools.includes(name)) ? 'mcp' : 'none';

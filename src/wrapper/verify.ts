@@ -48,6 +48,15 @@ export async function verify(from: string | null, connecting: Connecting | null)
   return hasGone ? { sender, address: null } : { refusal: 'foreign-address' };
 }
 
+/**
+ * Whether the process of that address connected, or one in which its session goes on. One that had ended before we
+ * accepted is known by its pid alone.
+ */
+export function isFrom(address: ReplyAddress, { pid, procStart, row }: Connecting): boolean {
+  if (address.sessionId !== null && row?.sessionId === address.sessionId) return true;
+  return pid === address.pid && (procStart ?? address.procStart) === (address.procStart ?? procStart);
+}
+
 function isSame(listener: PeerCredentials | null, connecting: Connecting): boolean {
   const { pid, procStart } = connecting;
   return listener?.pid === pid && procStart !== null && processStart(pid) === procStart;

@@ -1,3 +1,4 @@
+import { PeerError } from '../errors.ts';
 import type { Outcome } from '../store/record.ts';
 
 /** What the sender is told: one answer or one note. */
@@ -37,10 +38,18 @@ export function halfTold(outcome: Outcome, id: string, name: string): Reply {
   return { kind: 'note', outcome: outcome.state, text: `[no answer to ${id}: maybe-written] ${text}` };
 }
 
-/** For a message that could not be recorded, and so was never received. */
-export function turnedAway(id: string, name: string): Reply {
-  const text = `${name} cannot record messages just now, so yours was not taken. It is safe to send again later.`;
-  return { kind: 'note', outcome: 'refused', text: `[no answer to ${id}: store] ${text}` };
+/** For a message that was not received: the queue was full, or it could not be recorded. */
+export function turnedAway(error: unknown, id: string, name: string): Reply {
+  const isFull = error instanceof PeerError && error.word === 'refused';
+  const word = isFull ? 'queue-full' : 'store';
+  const why = isFull
+    ? `${name} takes no more messages now (${error.message}).`
+    : `${name} cannot record messages just now, so yours was not taken.`;
+  return {
+    kind: 'note',
+    outcome: 'refused',
+    text: `[no answer to ${id}: ${word}] ${why} Send it again later.`,
+  };
 }
 
 interface Note {

@@ -106,6 +106,16 @@ test('a peer without a store is said to have none, and why', async () => {
   expect(json).toMatchObject([{ noStore: 'the disk is full' }]);
 });
 
+test('what a row says of its store stays on one line and is made visible', async () => {
+  await using world = openWorld();
+  const row = { bridge: 'peerwire', noStore: 'full)\npeer: all is well\t\u001b[2J' };
+  world.own(await ScriptPeer.spawn({ env: world.env, name: 'Sol\npeer: hello', row }));
+  const { stderr } = await runPeer(['list'], { env: world.env });
+  expect(stderr).toMatch(/^peer: Sol.*has no store \(full.*\n$/);
+  expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  expect(stderr).not.toMatch(HAS_TERMINAL_CONTROLS);
+});
+
 test('a torn row, a row that is no JSON object and a dead session are left out', async () => {
   await using world = openWorld();
   world.own(await ScriptPeer.spawn({ env: world.env, name: 'alpha' }));

@@ -136,6 +136,40 @@ describe('every bound', () => {
     for (const client of clients) client[Symbol.dispose]();
   });
 
+  test('answers that nobody reads stop the reading, and end the connection after 30 s', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { calls, tool } = endlessTool();
+    await using served = await serve({ tool });
+    const client = new RawControl(served.socketPath);
+    client.socket.pause();
+    const id = 'x'.repeat(1_000_000);
+    // An open call keeps the connection from ending as an idle one.
+    client.write(call(1));
+    for (let index = 0; index < 20; index++) client.write({ id, method: 'rename' });
+    await vi.waitUntil(() => served.logged.length > 2);
+    for (let index = 0; index < 20; index++) await new Promise((resolve) => setImmediate(resolve));
+    const read = served.logged.length;
+    expect(read).toBeLessThan(10);
+    expect(calls).toHaveLength(1);
+    vi.advanceTimersByTime(LIMITS.lineTimeoutMs);
+    expect(served.logged.slice(read)).toEqual(['control-unread']);
+    client.socket.resume();
+    await client.ended();
+    vi.useRealTimers();
+  });
+
+  test('answers that are read late all come', async () => {
+    await using served = await serve();
+    using client = new RawControl(served.socketPath);
+    client.socket.pause();
+    const id = 'x'.repeat(1_000_000);
+    for (let index = 0; index < 10; index++) client.write({ id, method: 'rename' });
+    await until(() => served.logged.length > 2);
+    client.socket.resume();
+    await until(() => served.logged.length === 20);
+    await vi.waitUntil(() => client.answers.length === 10);
+  });
+
   test('a connection that asks for nothing is ended after 30 s, one that waits for an answer is not', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { calls, tool } = endlessTool();

@@ -56,6 +56,12 @@ describe('a frame', () => {
     expect(chunks.length).toBe(1);
   });
 
+  it('has U+FFFD for half of a surrogate pair', async () => {
+    await using served = await serveFolder();
+    await sendFrame({ socketPath: served.socketPath, token: TOKEN, frame: frameOf('🙂 cut \ud83d') });
+    expect(served.got).toEqual(['message:🙂 cut \ufffd']);
+  });
+
   it('goes without an auth line when the receiver has no token', async () => {
     await using served = await serveFolder();
     await sendFrame({ socketPath: served.socketPath, token: null, frame: frameOf('hi') });

@@ -169,7 +169,7 @@ describe('frames of several connections', () => {
       onMessage,
       identify: () => {
         accepted += 1;
-        return `peer ${accepted}`;
+        return { pid: accepted };
       },
     });
     const first = rawSender(served.socketPath);
@@ -178,8 +178,8 @@ describe('frames of several connections', () => {
     first.socket.end(`${AUTH}${line('a')}`);
     await first.ended;
     expect(onMessage.mock.calls.map(([message, sender]) => [message.text, sender.peer])).toEqual([
-      ['b', 'peer 2'],
-      ['a', 'peer 1'],
+      ['b', { pid: 2 }],
+      ['a', { pid: 1 }],
     ]);
   });
 
@@ -240,6 +240,24 @@ describe('a connection', () => {
     expect(served.logged).toEqual(['line-timeout', 'line-timeout']);
   });
 
+  it('that brings only blank lines and lines that are no frames is closed as if it were silent', async () => {
+    vi.useFakeTimers(FAKE);
+    await using served = await serveFolder();
+    const blank = rawSender(served.socketPath);
+    const useful = rawSender(served.socketPath);
+    for (const { socket } of [blank, useful]) socket.write('{\n');
+    while (served.logged.length < 2) await delay(5);
+    vi.advanceTimersByTime(LIMITS.lineTimeoutMs - 1);
+    blank.socket.write('\n{"type":"stop"}\n');
+    useful.socket.write(AUTH + line('x'));
+    while (served.logged.length < 3 || served.got.length < 1) await delay(5);
+    vi.advanceTimersByTime(1);
+    expect(await blank.ended).toEqual(CLEAN);
+    expect(served.logged.slice(3)).toEqual(['line-timeout']);
+    useful.socket.end();
+    expect(await useful.ended).toEqual(CLEAN);
+  });
+
   it('brings a line that fills the cap whole', async () => {
     await using served = await serveFolder();
     const room = LIMITS.frameChars - line('').length;
@@ -273,6 +291,26 @@ describe('a connection', () => {
     expect(await ended).toEqual(CLEAN);
     expect(served.got.length).toBe(9);
     expect(served.got.at(-1)).toBe('message:last');
+  });
+
+  it('past the cap of one process is cut off and told to the log, one of another process is served', async () => {
+    let pid = 1;
+    await using served = await serveFolder({ identify: () => ({ pid }) });
+    const open = Array.from({ length: LIMITS.connectionsPerPid }, () => rawSender(served.socketPath));
+    for (const { socket } of open) socket.write(AUTH + line('x'));
+    await vi.waitUntil(() => served.got.length === open.length);
+    expect(served.logged).toEqual([]);
+    await writeAll(served.socketPath, '');
+    expect(served.logged).toEqual(['connections-of-process-full']);
+    pid = 2;
+    expect(await writeAll(served.socketPath, AUTH + line('another'))).toEqual(CLEAN);
+    expect(served.got.at(-1)).toBe('message:another');
+    pid = 1;
+    open[0]!.socket.end();
+    await open[0]!.ended;
+    expect(await writeAll(served.socketPath, AUTH + line('again'))).toEqual(CLEAN);
+    expect(served.got.at(-1)).toBe('message:again');
+    for (const { socket } of open) socket.end();
   });
 
   it('past the cap on connections fails at its sender and is told to the log', async () => {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { InboundControl, InboundMessage } from '../../src/frames/message.ts';
-import { type FrameServer, type ServeOptions, serveFrames } from '../../src/frames/serve.ts';
+import { type Connected, type FrameServer, type ServeOptions, serveFrames } from '../../src/frames/serve.ts';
 
 export const TOKEN = '0123456789abcdef0123456789abcdef';
 export const AUTH = `${JSON.stringify({ type: 'auth', token: TOKEN })}\n`;
@@ -21,7 +21,7 @@ export interface ServedFolder extends AsyncDisposable {
 
 /** A frame server in a folder of its own; `onText` runs inside the handler of a message. */
 export async function serveFolder(
-  options: Partial<ServeOptions<unknown>> & { onText?: (text: string) => Promise<void> | void } = {},
+  options: Partial<ServeOptions<Connected>> & { onText?: (text: string) => Promise<void> | void } = {},
 ): Promise<ServedFolder> {
   const folder = mkdtempSync(join(tmpdir(), 'peer-frames-'));
   const socketPath = join(folder, '4242.sock');
@@ -29,7 +29,7 @@ export async function serveFolder(
   const messages: InboundMessage[] = [];
   const controls: InboundControl[] = [];
   const logged: string[] = [];
-  const server = await serveFrames<unknown>({
+  const server = await serveFrames<Connected>({
     socketPath,
     token: TOKEN,
     log: { write: (event) => logged.push(event) },

@@ -64,7 +64,7 @@ describe('a name', () => {
       const { code, stdout, stderr } = await open(name);
       expect({ code, stdout }).toEqual({ code: EXIT.taken, stdout: '' });
       expect(stderr).toBe(
-        `peer: ${name} is already open: pid ${alpha.pid}. Go there, or choose another name.\n`,
+        `peer: ${name} is already open: pid ${alpha.pid}. Go there, close it (peer close), or choose another name.\n`,
       );
       expect(rowsOf(world.env).filter((row) => row.name?.toLowerCase() === 'alpha')).toHaveLength(1);
     },

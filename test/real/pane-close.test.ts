@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { final, script } from './model-script.ts';
 import type { Pane } from './pane.ts';
+import { rowOf } from './peer-facts.ts';
 import { runPeer } from './peer-process.ts';
 import { poll } from './poll.ts';
 import { send } from './processes.ts';
@@ -112,6 +115,25 @@ test('a closed window closes it', async () => {
   const sol = await openIn(pane);
   await isClosedBy(sol, () => pane.killWindow());
 });
+
+test.each(['', '--headless'])(
+  'a closed window ends the peer by SIGHUP, not by an abort (%s)',
+  async (flag) => {
+    const status = join(world.home, `status${flag}`);
+    // A handler, unlike an ignored signal, is not handed on: the shell outlives the window, the peer gets the signal.
+    const script = `trap : HUP; peer open Hung; echo $? > ${status}`;
+    const pane = await tmux.open({ command: ['/bin/sh', '-c', script] });
+    await poll(() => rowOf(world, 'Hung')?.messagingSocketPath !== undefined, 15_000, 'Hung does not open');
+    await pane.killWindow();
+    await poll(
+      () => existsSync(status) && readFileSync(status, 'utf8') !== '',
+      10_000,
+      'the peer does not end',
+    );
+    expect(readFileSync(status, 'utf8')).toBe('129\n');
+    expect(rowOf(world, 'Hung')).toBeUndefined();
+  },
+);
 
 test('a TUI that is killed comes back three times; then the peer goes on without it until Ctrl-C', async () => {
   const sol = await openIn(shell);

@@ -173,7 +173,7 @@ describe('a peer that cannot be opened says why, and leaves nothing', () => {
     const sameName = await openInVain('TAKEN');
     expect(sameName.code).toBe(10);
     expect(sameName.stderr).toBe(
-      `peer: TAKEN is already open: ${where}. Go there, or choose another name.\n`,
+      `peer: TAKEN is already open: ${where}. Go there, close it (peer close), or choose another name.\n`,
     );
     const sameThread = await openInVain('Other Name', '--thread', first.threadId);
     expect(sameThread.code).toBe(10);
@@ -196,7 +196,7 @@ describe('a peer that cannot be opened says why, and leaves nothing', () => {
       expect(fates.toSorted()).toEqual([10, 'open']);
       const loser = both[fates.indexOf(10)]!;
       const winner = both[fates.indexOf('open')]!;
-      expect(loser.stderr).toMatch(`pid ${winner.pid}. Go there, or choose another name.`);
+      expect(loser.stderr).toMatch(`pid ${winner.pid}. Go there, close it (peer close), or choose another name.`);
       expect(loser.stderr).toMatch(/^peer: Twin is (being opened|already open): [^\n]*\n$/);
       expect(rowOf(world, 'Twin')?.pid).toBe(winner.pid);
       await winner.stop();

@@ -58,7 +58,7 @@ it('says where a taken name is, and leaves nothing published', async () => {
     {
       word: 'name-taken',
       exitCode: 10,
-      message: `Sol is already open: pid ${other.pid}, tmux main:@1.%1\\u{1b}. Go there, or choose another name.`,
+      message: `Sol is already open: pid ${other.pid}, tmux main:@1.%1\\u{1b}. Go there, close it (peer close), or choose another name.`,
     },
   );
   expect(readdirSync(at.sessionsDir)).toEqual([`${other.pid}.json`]);

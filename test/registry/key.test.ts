@@ -1,4 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { keyFile, newToken, readToken } from '../../src/registry/key.ts';
@@ -21,6 +22,35 @@ it('finds a token by the socket, whatever pid the file has', () => {
   writeFileSync(keyFile(at.sessionsDir, 7, SOCKET), JSON.stringify({ peerToken: TOKEN, procStart: '1' }));
   writeFileSync(keyFile(at.sessionsDir, 4242, '/other.sock'), JSON.stringify({ peerToken: newToken() }));
   expect(readToken(at.sessionsDir, SOCKET)).toBe(TOKEN);
+});
+
+it('takes the key of the process that the socket is named after, whatever other keys are put beside it', () => {
+  using at = registry();
+  const write = (pid: number, socket: string, token: string) =>
+    writeFileSync(keyFile(at.sessionsDir, pid, socket), JSON.stringify({ peerToken: token }));
+  for (const pid of [1, 9_999_999]) write(pid, SOCKET, newToken());
+  write(4242, SOCKET, TOKEN);
+  expect(readToken(at.sessionsDir, SOCKET)).toBe(TOKEN);
+  expect(readToken(at.sessionsDir, SOCKET, 1)).toBe(TOKEN);
+  writeFileSync(keyFile(at.sessionsDir, 4242, SOCKET), 'malformed');
+  expect(readToken(at.sessionsDir, SOCKET)).toBeNull();
+});
+
+it('takes the key of the process of the row where the socket is named after none', () => {
+  using at = registry();
+  for (const pid of [1, 4242, 9_999_999]) {
+    const peerToken = pid === 4242 ? TOKEN : newToken();
+    writeFileSync(keyFile(at.sessionsDir, pid, '/x/own.sock'), JSON.stringify({ peerToken }));
+  }
+  expect(readToken(at.sessionsDir, '/x/own.sock', 4242)).toBe(TOKEN);
+});
+
+it('does not wait for a fifo in place of a key, nor read a device', () => {
+  using at = registry();
+  execFileSync('mkfifo', [keyFile(at.sessionsDir, 4242, SOCKET)]);
+  symlinkSync('/dev/zero', keyFile(at.sessionsDir, 7, '/x.sock'));
+  expect(readToken(at.sessionsDir, SOCKET)).toBeNull();
+  expect(readToken(at.sessionsDir, '/x.sock')).toBeNull();
 });
 
 it.each([

@@ -1,11 +1,14 @@
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -116,6 +119,20 @@ it('writes row and key again when somebody changes them, torn, empty or as someb
   published.publication.update({ status: 'busy' });
   await delay(100);
   expect(published.row().status).toBe('busy');
+});
+
+it('writes row and key again when somebody puts a fifo or a link to a device in their place', async () => {
+  using at = registry();
+  using published = publish(at);
+  const isWritten = (file: string) => lstatSync(file).isFile() && statSync(file).size > 0;
+  for (const file of [published.file, published.key]) {
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    await until(() => isWritten(file));
+    rmSync(file);
+    symlinkSync('/dev/zero', file);
+    await until(() => isWritten(file));
+  }
 });
 
 it('comes back when the whole folder is deleted, more than once', async () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -102,6 +103,8 @@ it('goes on past garbage, and finds nothing where there is no folder', async () 
   using at = registry();
   writeFileSync(join(at.sessionsDir, '7.json'), '{"bridge":');
   mkdirSync(join(at.sessionsDir, '8.json'));
+  execFileSync('mkfifo', [join(at.sessionsDir, '9.json')]);
+  symlinkSync('/dev/zero', join(at.sessionsDir, '10.json'));
   const pid = await deadPid();
   writeRow(at, rowOf(pid));
   expect(await sweep(at.sessionsDir)).toEqual([pid]);

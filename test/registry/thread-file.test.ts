@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -45,10 +46,12 @@ it.each(['', 'not a uuid', `${THREAD}x`, `../${THREAD}`, `${THREAD} ${THREAD}`])
 it('does not take an unreadable record for a new name', () => {
   using at = registry();
   mkdirSync(join(at.threadsDir, 'Sol'));
+  execFileSync('mkfifo', [join(at.threadsDir, 'Luna')]);
   const inPlace = join(at.configDir, 'file');
   writeFileSync(inPlace, '');
   const unreadable = expect.objectContaining({ word: 'folder-unreadable' });
   expect(() => recordedThread(at.threadsDir, 'Sol')).toThrow(unreadable);
+  expect(() => recordedThread(at.threadsDir, 'Luna')).toThrow(unreadable);
   expect(() => recordedThread(inPlace, 'Sol')).toThrow(unreadable);
 });
 

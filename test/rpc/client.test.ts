@@ -102,6 +102,22 @@ describe('a JSON-RPC client', () => {
     client.close();
   });
 
+  test('sends half of a surrogate pair as U+FFFD, since Codex drops a frame that has one without an answer', async () => {
+    await using server = await FakeAppServer.start();
+    const client = await connect(server, {
+      onRequest: ({ id }) => client.reply(id, { text: ['\udc00x', '🙂'] }),
+    });
+    await until(() => server.connections === 1);
+    server.send({ id: 0, method: 'ask', params: {} });
+    void client.call('turn/start', { input: [{ text: 'cut in an emoji \ud83d' }] }).catch(() => {});
+    await until(() => server.received.length === 2);
+    expect(server.received).toMatchObject([
+      { params: { input: [{ text: 'cut in an emoji \ufffd' }] } },
+      { result: { text: ['\ufffdx', '🙂'] } },
+    ]);
+    client.close();
+  });
+
   test('passes the other side’s requests on and sends what they are answered with', async () => {
     await using server = await FakeAppServer.start();
     const client: RpcClient = await connect(server, {

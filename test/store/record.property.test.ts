@@ -19,6 +19,7 @@ const calls = {
   claimNote: (record, id) => record.claimNote(id),
   written: (record, id) => record.delivered(id, 'written'),
   held: (record, id) => record.delivered(id, 'held'),
+  call: (record, id) => record.claimCall(id),
 } satisfies Record<string, Call>;
 
 const IDS = ['c', 'a', 'b'];

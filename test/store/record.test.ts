@@ -108,6 +108,13 @@ describe.each([
     expect((await at.record.restore()).untold).toEqual([{ message: message('a'), outcome: unknown }]);
   });
 
+  it('lets a tool call act once', async () => {
+    await using at = await open();
+    expect(await at.record.claimCall('call-1')).toBe(true);
+    expect(await at.record.claimCall('call-1')).toBe(false);
+    expect(await at.record.claimCall('call-2')).toBe(true);
+  });
+
   it('gives away the right to write the outcome once, also after the sender was told', async () => {
     await using at = await open();
     await at.record.receive(message('a'));

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
+import { LIMITS } from '../../src/limits.ts';
 import { thisProcess } from '../../src/store/lease.ts';
 import type { Restored } from '../../src/store/record.ts';
+import { removeSettled } from '../../src/store/retention.ts';
 import { OTHER_THREAD, type Store, store } from './fixtures.ts';
 import { advance, claim, message, nothing, type Step, unknown } from './steps.ts';
 
@@ -139,4 +141,25 @@ it('leaves alone what a living process may decide', async () => {
   expect(deliveries(at)).toEqual([null]);
   expect(await record.outcome('a', unknown)).toBe(false);
   expect(await elsewhere.record.outcome('a', unknown)).toBe(true);
+});
+
+it('a tool call that may have acted before a crash does not act after it, and goes when it is old', async () => {
+  using at = store();
+  const before = await at.open();
+  await before.record.claimCall('call-1');
+  before.crash();
+  const { record } = await at.open();
+  expect(await record.claimCall('call-1')).toBe(false);
+  at.raw((db) => {
+    expect(removeSettled(db, Date.now() + LIMITS.retentionMs + 1_000)).toBe(false);
+    expect(db.prepare('SELECT * FROM outbound').all()).toEqual([]);
+  });
+});
+
+it('a tool call of one thread says nothing about another thread', async () => {
+  using at = store();
+  const { record } = await at.open();
+  await record.claimCall('call-1');
+  const other = await at.open({ threadId: OTHER_THREAD, name: 'Luna' });
+  expect(await other.record.claimCall('call-1')).toBe(true);
 });

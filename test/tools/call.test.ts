@@ -125,6 +125,25 @@ describe('a call', () => {
     );
   });
 
+  test.each(['send_message', 'ask'])(
+    'of %s that an earlier process of this peer made sends nothing, and says so',
+    async (tool) => {
+      const courier = new FakeCourier();
+      courier.madeBefore.add('c1');
+      const result = await run(tool, { to: 'Luna', text: 'x' }, courier);
+      expect(result).toMatchObject({ success: false, text: expect.stringContaining('is not known') });
+      expect(courier.sends).toEqual([]);
+    },
+  );
+
+  test('that cannot be recorded sends nothing, and says so', async () => {
+    const courier = new FakeCourier();
+    courier.claimCall = () => Promise.reject(new Error('the disk is full'));
+    const result = await run('send_message', { to: 'Luna', text: 'x' }, courier);
+    expect(result).toEqual({ success: false, text: 'Nothing was sent: the disk is full' });
+    expect(courier.sends).toEqual([]);
+  });
+
   test('that comes again after its result gets the same one, without a second message', async () => {
     const courier = new FakeCourier();
     courier.write = async () => ({ delivery: 'not-sent', reason: 'gone' });

@@ -29,6 +29,8 @@ export class FakeCourier implements Courier {
   readonly sends: FakeSend[] = [];
   readonly toldLater: string[] = [];
   readonly waiting = new Set<string>();
+  /** Calls that an earlier process of this peer made. */
+  readonly madeBefore = new Set<string>();
   present: Agent[] = [agent('Luna')];
   isThreadIdle = false;
   /** What becomes of the next writes. */
@@ -42,6 +44,10 @@ export class FakeCourier implements Courier {
     const found = this.present.find(({ name }) => name === to);
     if (found === undefined) throw new PeerError('no-such-peer', `No peer named "${to}" is running.`);
     return found;
+  }
+
+  async claimCall(callId: string): Promise<boolean> {
+    return !this.madeBefore.has(callId);
   }
 
   send(to: Agent, message: Outgoing, hear: (word: Word) => void): Sent {

@@ -1,7 +1,9 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { keyFile } from '../../src/registry/key.ts';
+import { openControl } from '../../src/wrapper/control.ts';
 import { TOKEN } from '../frames/sockets.ts';
 import { ScriptPeer } from '../real/script-peer.ts';
 import { ServedPeer } from './served-peer.ts';
@@ -90,5 +92,28 @@ test('closing the peer gives an open question its result', async () => {
   await beta.waitForMessage('which colour?');
   await served.peer.settle();
   expect(await result).toMatchObject({ success: false });
-  expect(served.peer.status()).toEqual({ name: 'Sol', threadId, state: 'closing', queued: 0, claims: 0, refused: 0 });
+  expect(served.peer.status()).toEqual({
+    name: 'Sol',
+    threadId,
+    state: 'closing',
+    queued: 0,
+    claims: 0,
+    refused: 0,
+  });
+});
+
+test('where another user has made the folders first, the peer serves without a control socket and says so once', async () => {
+  await using served = await ServedPeer.open();
+  const taken = [join(served.folder, 'taken'), join(served.folder, 'taken', 'below')];
+  writeFileSync(taken[0]!, '');
+  const [logged, said]: [string[], string[]] = [[], []];
+  const log = { write: (event: string) => logged.push(event) };
+  const say = (text: string) => said.push(text);
+  expect(await openControl(served.peer, log, say, taken)).toBeNull();
+  expect({ logged, said }).toEqual({ logged: ['no-control'], said: [expect.stringContaining(taken[0]!)] });
+  const folder = join(served.folder, 'own');
+  const control = await openControl(served.peer, log, say, [taken[0]!, folder]);
+  expect(existsSync(join(folder, `${process.pid}.sock`))).toBe(true);
+  await control?.close();
+  expect(said).toHaveLength(1);
 });

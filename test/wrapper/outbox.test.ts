@@ -121,3 +121,20 @@ it('what still waits when the peer ends is not sent, and said to be', async () =
   expect(outbox.isEmpty).toBe(true);
   expect(arrived).toHaveLength(29);
 });
+
+it('takes no more than its cap for one recipient, and says so', async () => {
+  await using open = await openOutbox();
+  open.clock.isStopped = true;
+  const frame = userFrame({
+    msgId: 'm',
+    from: null,
+    content: 'x',
+    priority: 'next',
+    mark: { kind: 'message' },
+  });
+  const taken = Array.from({ length: LIMITS.outboxFrames }, () => open.outbox.write(open.to, frame));
+  expect(await open.outbox.write(open.to, frame)).toMatchObject({ delivery: 'not-sent' });
+  open.ending.abort();
+  await Promise.all(taken);
+  expect(open.outbox.isEmpty).toBe(true);
+});

@@ -31,16 +31,11 @@ describe('idle notices that we asked for', () => {
   const subscribe = (to: ReplyAddress, name: string) =>
     own.subscribe(to, ({ state }) => heard.push(`${name} ${state}`));
 
-  function notice(index: number, state: IdleNotice['state'] = 'idle'): void {
-    own.notice({
-      action: 'peer_idle_notice',
-      origMsgId: ids[index] ?? '',
-      state,
-      finishedAtMs: null,
-      detail: null,
-      from: null,
-      fromMode: null,
-    });
+  /** What a process says of the subscription of that index. */
+  function notice(index: number, state: IdleNotice['state'] = 'idle', { pid, procStart } = at(2)): void {
+    const origMsgId = ids[index] ?? 'x';
+    const unknown = { finishedAtMs: null, detail: null, from: null, fromMode: null };
+    own.notice({ action: 'peer_idle_notice', origMsgId, state, ...unknown }, { pid, procStart, row: null });
   }
 
   test('are told once', () => {
@@ -66,21 +61,24 @@ describe('idle notices that we asked for', () => {
   ])('of one process say nothing about %s', (_, other) => {
     subscribe(at(2), 'a');
     subscribe(other, 'b');
-    notice(1);
+    notice(1, 'idle', other);
     expect(heard).toEqual(['b idle']);
+  });
+
+  test.each([
+    ['another process', at(3)],
+    ['a process that took over its number', at(2, '2')],
+  ])('that %s sends in its place are nothing', (_, stranger) => {
+    subscribe(at(2), 'a');
+    notice(0, 'exited', stranger);
+    expect(heard).toEqual([]);
+    notice(0);
+    expect(heard).toEqual(['a idle']);
   });
 
   test('that nobody asked for are nothing', () => {
     subscribe(at(2), 'a');
-    own.notice({
-      action: 'peer_idle_notice',
-      origMsgId: 'x',
-      state: 'idle',
-      finishedAtMs: null,
-      detail: null,
-      from: null,
-      fromMode: null,
-    });
+    notice(1);
     expect(heard).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { loadPeerCredentials } from '../../src/os/peer-credentials.ts';
 import { processStart } from '../../src/os/proc.ts';
 import { memoryRecord } from '../../src/store/memory.ts';
+import type { MessageRecord } from '../../src/store/record.ts';
 import { Peer } from '../../src/wrapper/peer.ts';
 import { FakeThread, type Script } from '../fake-harness.ts';
 import { type End, TOKEN, writeAll } from '../frames/sockets.ts';
@@ -29,6 +30,12 @@ export interface Came {
 /** Called before the connection that brought the frame is ended. */
 export type OnFrame = (frame: Came, sender: Sender) => unknown;
 
+interface ServedOptions {
+  readonly script?: Script;
+  readonly isLogKept?: boolean;
+  readonly record?: MessageRecord;
+}
+
 /** A peer on a fake thread, everything but the harness real, in this process and a folder of its own. */
 export class ServedPeer implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'peer-served-'));
@@ -40,7 +47,7 @@ export class ServedPeer implements AsyncDisposable {
   readonly held: string[] = [];
   readonly #senders: Sender[] = [];
 
-  private constructor(script: Script | undefined, isLogKept: boolean) {
+  private constructor({ script, isLogKept = true, record = memoryRecord() }: ServedOptions) {
     loadPeerCredentials();
     mkdirSync(this.sessionsDir, { mode: 0o700 });
     this.thread = new FakeThread(script);
@@ -54,7 +61,7 @@ export class ServedPeer implements AsyncDisposable {
       token: TOKEN,
       sessionsDir: this.sessionsDir,
       textsDir: join(this.folder, 'texts'),
-      record: memoryRecord(),
+      record,
       claims: [],
       onRecordLost: (error) => {
         throw error;
@@ -66,8 +73,8 @@ export class ServedPeer implements AsyncDisposable {
     });
   }
 
-  static async open({ script, isLogKept = true }: { script?: Script; isLogKept?: boolean } = {}) {
-    const served = new ServedPeer(script, isLogKept);
+  static async open(options: ServedOptions = {}) {
+    const served = new ServedPeer(options);
     await served.peer.serve();
     served.thread.connect();
     return served;

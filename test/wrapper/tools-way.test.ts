@@ -4,7 +4,11 @@ import { FakeThread } from '../fake-harness.ts';
 
 const OURS = ['list_agents', 'send_message', 'ask'];
 
-function look(tools: readonly string[] | null | Error, noted: 'dynamic' | 'none' = 'none') {
+function look(
+  tools: readonly string[] | null | Error,
+  noted: 'dynamic' | 'none' = 'none',
+  hasControl = true,
+) {
   const thread = new FakeThread();
   const mcpTools = vi.fn(async () => {
     if (tools instanceof Error) throw tools;
@@ -12,7 +16,7 @@ function look(tools: readonly string[] | null | Error, noted: 'dynamic' | 'none'
   });
   const logged: string[] = [];
   const log = { write: (event: string) => logged.push(event), hide() {}, close: async () => {} };
-  const way = toolsWay(Object.assign(thread, { mcpTools }), noted, log as never);
+  const way = toolsWay(Object.assign(thread, { mcpTools }), noted, hasControl, log as never);
   return { way, mcpTools, logged };
 }
 
@@ -30,6 +34,12 @@ test.each([
   const found = look(tools);
   expect(await found.way).toBe(way);
   expect(found.mcpTools).toHaveBeenCalledWith('peer', expect.any(Number));
+});
+
+test('without a control socket the server peer is of no use, and nobody is asked', async () => {
+  const { way, mcpTools } = look(OURS, 'none', false);
+  expect(await way).toBe('none');
+  expect(mcpTools).not.toHaveBeenCalled();
 });
 
 test('where it cannot be told there are none, and the log says why', async () => {
