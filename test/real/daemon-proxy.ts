@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { readlinkSync, renameSync, symlinkSync } from 'node:fs';
+import { readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -16,9 +16,12 @@ type Pass = (frame: Frame) => Frame | null;
  */
 export class DaemonProxy implements AsyncDisposable {
   readonly serverPath: string;
+  readonly #control: string;
+  readonly #listening: string;
   readonly #http = createServer();
   readonly #pairs = new Set<readonly [WebSocket, WebSocket]>();
   #isTaking = true;
+  #stalled: (() => void)[] | null = null;
   /** How many connections peers have made. */
   connections = 0;
   /** Frames of the peers, on their way to the server. */
@@ -27,17 +30,18 @@ export class DaemonProxy implements AsyncDisposable {
   onAnswer: Pass = (frame) => frame;
 
   static async start(world: World): Promise<DaemonProxy> {
-    const proxy = new DaemonProxy(controlSocket(world));
     const listening = join(world.runtimeDir, 'proxy.sock');
+    const proxy = new DaemonProxy(controlSocket(world), listening);
     proxy.#http.listen(listening);
     await once(proxy.#http, 'listening');
-    symlinkSync(listening, `${listening}.link`);
-    renameSync(`${listening}.link`, controlSocket(world));
+    proxy.standBetween();
     return world.own(proxy);
   }
 
-  private constructor(control: string) {
+  private constructor(control: string, listening: string) {
     this.serverPath = readlinkSync(control);
+    this.#control = control;
+    this.#listening = listening;
     const sockets = new WebSocketServer({ server: this.#http, perMessageDeflate: false });
     sockets.on('connection', (peer) => this.#connect(peer));
   }
@@ -48,6 +52,27 @@ export class DaemonProxy implements AsyncDisposable {
       peer.terminate();
       server.terminate();
     }
+  }
+
+  /** Takes the control socket's place, again when a new daemon has put its own link there. */
+  standBetween(): void {
+    this.#link(this.#listening);
+  }
+
+  /** Lets new connections go straight to the server: a daemon that ends or starts must find its own link. */
+  stepAside(): void {
+    this.#link(this.serverPath);
+  }
+
+  /** Passes nothing on either way until `goOn`, and then everything in order. */
+  stall(): void {
+    this.#stalled ??= [];
+  }
+
+  goOn(): void {
+    const waiting = this.#stalled ?? [];
+    this.#stalled = null;
+    for (const pass of waiting) pass();
   }
 
   /** Drops them and every new one, until `takeAgain`. */
@@ -63,6 +88,7 @@ export class DaemonProxy implements AsyncDisposable {
   /** Takes connections and changes nothing, as at the beginning. */
   passAll(): void {
     this.takeAgain();
+    this.goOn();
     this.onRequest = (frame) => frame;
     this.onAnswer = (frame) => frame;
   }
@@ -80,19 +106,21 @@ export class DaemonProxy implements AsyncDisposable {
     const pair = [peer, server] as const;
     const early: string[] = [];
     this.#pairs.add(pair);
-    peer.on('message', (data) => {
+    const toServer = (data: unknown) => {
       const text = this.#passed(data, this.onRequest);
       if (text === null) return;
-      if (server.readyState === WebSocket.OPEN) server.send(text);
-      else early.push(text);
-    });
+      if (server.readyState === WebSocket.CONNECTING) early.push(text);
+      else server.send(text, () => {});
+    };
+    const toPeer = (data: unknown) => {
+      const text = this.#passed(data, this.onAnswer);
+      if (text !== null) peer.send(text, () => {});
+    };
+    peer.on('message', (data) => this.#inOrder(() => toServer(data)));
     server.on('open', () => {
       for (const text of early.splice(0)) server.send(text);
     });
-    server.on('message', (data) => {
-      const text = this.#passed(data, this.onAnswer);
-      if (text !== null) peer.send(text);
-    });
+    server.on('message', (data) => this.#inOrder(() => toPeer(data)));
     for (const socket of pair) {
       socket.on('error', () => {});
       socket.on('close', () => {
@@ -101,6 +129,18 @@ export class DaemonProxy implements AsyncDisposable {
         server.terminate();
       });
     }
+  }
+
+  #inOrder(pass: () => void): void {
+    if (this.#stalled === null) pass();
+    else this.#stalled.push(pass);
+  }
+
+  #link(target: string): void {
+    const link = `${this.#listening}.link`;
+    rmSync(link, { force: true });
+    symlinkSync(target, link);
+    renameSync(link, this.#control);
   }
 
   #passed(data: unknown, pass: Pass): string | null {

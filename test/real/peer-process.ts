@@ -14,6 +14,8 @@ export interface PeerOptions {
   /** The whole environment, a world's as a rule. */
   env: NodeJS.ProcessEnv;
   cwd?: string;
+  /** Another build of `peer` than this one's. */
+  script?: string;
 }
 
 export interface PeerResult {
@@ -74,9 +76,9 @@ export class PeerProcess implements AsyncDisposable {
   #stderr = '';
   #stdout = '';
 
-  constructor(args: readonly string[], { env, cwd = env.HOME }: PeerOptions) {
+  constructor(args: readonly string[], { env, cwd = env.HOME, script = peerScript }: PeerOptions) {
     this.#args = args;
-    this.#child = spawn(process.execPath, [peerScript, ...args], {
+    this.#child = spawn(process.execPath, [script, ...args], {
       env,
       cwd,
       stdio: ['ignore', 'pipe', 'pipe'],
