@@ -29,7 +29,7 @@ export function settle(state: State, basis: ReadBasis, turns: readonly Turn[]): 
     const { id } = claim.waiting;
     const seen = verdict(turns, claim.clientId);
     const found = evidence(claim, turns);
-    if (found !== null) effects.push({ type: 'taken', id, turnId: found });
+    if (found !== null) effects.push(...shown(claim, found));
     const decided = decide(claim, seen, basis, state, turns);
     if (decided === 'run') queue = enqueue(queue, claim.waiting);
     else if (decided !== null) effects.push({ type: 'outcome', id, outcome: decided });
@@ -58,7 +58,18 @@ function stillOpen(
   const starts = isMissing && claim.absence === 'none';
   const absence = starts ? 'looking' : seen.type === 'absent' ? claim.absence : 'none';
   if (found === null && absence === claim.absence) return claim;
-  return { ...claim, isTaken: claim.isTaken || found !== null, turnId: found ?? claim.turnId, absence };
+  return found === null ? { ...claim, absence } : { ...asTaken(claim, found), absence };
+}
+
+/** What is to be recorded when the thread shows a message: it was handed over, whatever the record said. */
+export function shown({ waiting, clientId, afterTurnId, ifAbsent }: Claim, turnId: string): Effect[] {
+  const taken: Effect = { type: 'taken', id: waiting.id, turnId };
+  return ifAbsent === undefined ? [taken] : [{ type: 'claim', id: waiting.id, clientId, afterTurnId }, taken];
+}
+
+/** The claim of a message that the thread has shown in this turn. */
+export function asTaken({ ifAbsent: _ifAbsent, ...claim }: Claim, turnId: string): Claim {
+  return { ...claim, isTaken: true, turnId };
 }
 
 /** The turn of a user item that was read but never announced to us. */

@@ -97,6 +97,8 @@ export class Shell {
     switch (effect.type) {
       case 'start':
         return this.#inOrder(() => this.#start(effect));
+      case 'claim':
+        return this.#inOrder(() => record.claim(effect.id, effect));
       case 'withdraw':
         return this.#inOrder(() => record.withdraw(effect.id));
       case 'taken':

@@ -79,6 +79,8 @@ export type Event =
 export type Effect =
   /** Record the claim, then give the message to the harness. */
   | StartEffect
+  /** Record a claim that the record did not know of: the thread has the message. */
+  | ({ readonly type: 'claim'; readonly id: string } & Pick<Claim, 'clientId' | 'afterTurnId'>)
   | { readonly type: 'withdraw'; readonly id: string }
   | { readonly type: 'taken'; readonly id: string; readonly turnId: string }
   | { readonly type: 'outcome'; readonly id: string; readonly outcome: Outcome }

@@ -3,7 +3,7 @@ import { LIMITS } from '../limits.ts';
 import { enqueue, queuedBytes } from '../queue/order.ts';
 import { closeAll } from './closing.ts';
 import { dispatch } from './dispatch.ts';
-import { readBack, settle } from './settle.ts';
+import { asTaken, readBack, settle, shown } from './settle.ts';
 import type { Claim, Effect, Event, State, Step, Timer } from './state.ts';
 import { IDLE_READ_MS, READ_AGAIN_MS, RECOVERY_MS, RETRY_MS } from './timing.ts';
 
@@ -138,8 +138,8 @@ function onStatus(state: State, event: HarnessEvent & { type: 'status' }): Step 
 function onUserItem(state: State, event: HarnessEvent & { type: 'user-item' }): Step {
   const claim = state.claims.find((one) => one.clientId === event.clientId);
   if (claim === undefined || claim.isTaken) return only(state);
-  const next = withClaim(state, claim.clientId, (one) => ({ ...one, isTaken: true, turnId: event.turnId }));
-  return also(only(next), { type: 'taken', id: claim.waiting.id, turnId: event.turnId });
+  const next = withClaim(state, claim.clientId, (one) => asTaken(one, event.turnId));
+  return also(only(next), ...shown(claim, event.turnId));
 }
 
 /** Only this, an error response to our own request, withdraws a claim. */

@@ -185,6 +185,18 @@ describe('what an earlier wrapper left in the record', () => {
     expect(repliesTo(a, id)).toBe(1);
   });
 
+  test('a message that the thread has is not run, whatever the record says', async () => {
+    const text = `restored from a copy ${script([[final('run before')]])}`;
+    const id = await leave(text, async (_record, key) => {
+      const before = { clientUserMessageId: `peer:${key}` };
+      await other.call('thread/resume', { threadId: sol.threadId, excludeTurns: true });
+      await other.turnEnd(await other.startTurn(sol.threadId, text, before));
+    });
+    expect(await replyTo(a, id)).toEqual(answered('run before'));
+    await nothingMoreComes();
+    expect([repliesTo(a, id), await timesInThread('restored from a copy')]).toEqual([1, 1]);
+  });
+
   test('what waited for more than an hour is expired, not run', async () => {
     const old = { receivedAtMs: Date.now() - 61 * 60 * 1000 };
     const id = await leave('too late', async () => {}, old);
