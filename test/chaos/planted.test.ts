@@ -51,11 +51,11 @@ const kill = { type: 'wrapper', what: 'SIGKILL', openAfterMs: 0 } as const;
 const send = { type: 'send', sender: 0, priority: 'next' } as const;
 /** One message each. The second peer is killed while its model thinks, the third when it has answered. */
 const SCHEDULE: readonly Action[] = [
-  { ...kill, atMs: 0, peer: 1, moment: 'model', delayMs: 50 },
+  { ...kill, atMs: 0, peer: 1, moment: 'taken' },
   { ...send, atMs: 0, peer: 1, marker: 'mk-0000-0004' },
   { ...send, atMs: 1_000, peer: 0, marker: 'mk-0000-0008' },
   { ...send, atMs: 1_000, peer: 2, marker: 'mk-0000-0012' },
-  { ...kill, atMs: 2_500, peer: 2, moment: 'any', delayMs: 0 },
+  { ...kill, atMs: 2_500, peer: 2, moment: 'any' },
 ];
 
 beforeAll(async () => {

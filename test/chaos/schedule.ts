@@ -2,10 +2,15 @@ import { randomFrom } from '../random.ts';
 import type { Priority } from './evidence.ts';
 
 /**
- * What a kill waits for: nothing, a message being written to the peer, a model asked, an answer being written. The
- * gaps that matter last milliseconds, which a moment chosen by chance seldom meets.
+ * What a kill waits for: nothing, a message being written, a model asked, or a message that stands in the record
+ * between two steps. Those gaps last milliseconds, which a moment chosen by chance seldom meets.
  */
-export type Moment = 'any' | 'message' | 'model' | 'reply';
+export type Moment = 'any' | 'message' | 'model' | Gap;
+
+export type Gap = 'received' | 'claimed' | 'taken' | 'decided' | 'replying';
+
+const GAPS: readonly Gap[] = ['received', 'claimed', 'taken', 'decided', 'replying'];
+const MOMENTS: readonly Moment[] = ['any', 'message', 'model', ...GAPS];
 
 /** What happens when, counted from the begin of the run. */
 export type Action = { readonly atMs: number } & (
@@ -28,8 +33,6 @@ export type Action = { readonly atMs: number } & (
       readonly peer: number;
       readonly what: 'SIGKILL' | 'SIGTERM';
       readonly moment: Moment;
-      /** From the moment on. */
-      readonly delayMs: number;
       readonly openAfterMs: number;
     }
   | { readonly type: 'sender'; readonly sender: number }
@@ -65,12 +68,12 @@ export function makeSchedule({ seed, durationMs, messages, faults, ...cast }: Sc
       marker,
     };
   });
-  const moment = () => oneOf<Moment>(['any', 'message', 'model', 'reply']);
+  const moment = () => oneOf(MOMENTS);
   const fault = (): Action => {
     const kind = random();
     if (kind < 0.4) {
       const what = random() < 0.7 ? 'SIGKILL' : 'SIGTERM';
-      const about = { peer: below(cast.peers), what, moment: moment(), delayMs: below(12) } as const;
+      const about = { peer: below(cast.peers), what, moment: moment() } as const;
       return { type: 'wrapper', atMs: atMs(), ...about, openAfterMs: below(800) };
     }
     if (kind < 0.6) {

@@ -9,7 +9,7 @@ import { type Journal, Server, Wrapper } from './actors.ts';
 import type { Evidence, ModelRound, Priority, Sent } from './evidence.ts';
 import { answerTo, userTexts } from './model-answers.ts';
 import type { Action, Moment } from './schedule.ts';
-import { countOpen, readReceived, readStore, readUserItems } from './witness.ts';
+import { countOpen, readReceived, readStore, readUserItems, untilInGap } from './witness.ts';
 
 const SETTLE_MS = 90_000;
 /** A moment that does not come is not waited for any longer. */
@@ -146,12 +146,11 @@ export class Stage {
           action.marker,
         );
       case 'wrapper':
-        return this.#wrappers[action.peer]!.end(action.what, action.openAfterMs, async () => {
-          await this.#next(action.moment);
-          await sleep(action.delayMs);
-        });
+        return this.#wrappers[action.peer]!.end(action.what, action.openAfterMs, () =>
+          this.#next(action.moment, this.#wrappers[action.peer]!.name),
+        );
       case 'daemon':
-        return this.#server.end(action.what, action.startAfterMs, () => this.#next(action.moment));
+        return this.#server.end(action.what, action.startAfterMs, () => this.#next(action.moment, null));
       case 'sender':
         return this.#replace(action.sender);
       case 'cut':
@@ -161,15 +160,12 @@ export class Stage {
     }
   }
 
-  /** Resolves within milliseconds of the next such moment. */
-  async #next(moment: Moment): Promise<void> {
-    const count = {
-      any: () => -1,
-      message: () => this.#begun,
-      model: () => this.#requests.length,
-      reply: () => this.#everySender.reduce((sum, { events }) => sum + events.length, 0),
-    }[moment];
-    const before = moment === 'any' ? 0 : count();
+  /** Resolves at the next such moment of a peer, null of any, or when it is late. */
+  async #next(moment: Moment, peer: string | null): Promise<void> {
+    if (moment === 'any') return;
+    if (moment !== 'message' && moment !== 'model') return untilInGap(this.#world, moment, peer, MOMENT_MS);
+    const count = () => (moment === 'message' ? this.#begun : this.#requests.length);
+    const before = count();
     const end = Date.now() + MOMENT_MS;
     while (count() === before && Date.now() < end) await sleep(1);
   }

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { type Loose, RawClient } from '../real/raw-client.ts';
 import type { ScriptPeer } from '../real/script-peer.ts';
 import type { World } from '../real/temp.ts';
 import type { Received, StoreRows, UserItem } from './evidence.ts';
+import type { Gap } from './schedule.ts';
 
 /** Its types are not installed. */
 const Database: Loose = createRequire(import.meta.url)('better-sqlite3');
@@ -24,6 +26,29 @@ export function countOpen(world: World): number {
     const told = 'SELECT message_id FROM reply WHERE delivery IS NOT NULL';
     return all(`SELECT id FROM message WHERE id NOT IN (${told})`).length;
   });
+}
+
+const IN_GAP: Readonly<Record<Gap, string>> = {
+  received: 'claim.message_id IS NULL AND outcome.message_id IS NULL',
+  claimed: 'claim.message_id IS NOT NULL AND claim.turn_id IS NULL AND outcome.message_id IS NULL',
+  taken: 'claim.turn_id IS NOT NULL AND outcome.message_id IS NULL',
+  decided: 'outcome.message_id IS NOT NULL AND reply.message_id IS NULL',
+  replying: 'reply.message_id IS NOT NULL AND reply.delivery IS NULL',
+};
+
+/** Resolves as soon as a message to this peer (null: to any) stands in the gap, or after `withinMs`. */
+export async function untilInGap(world: World, gap: Gap, peer: string | null, withinMs: number) {
+  const end = Date.now() + withinMs;
+  const db = new Database(join(world.stateDir, 'peer', 'store.sqlite'), { readonly: true });
+  try {
+    const look = db.prepare(
+      `SELECT 1 FROM message LEFT JOIN claim ON claim.message_id = id LEFT JOIN outcome ON outcome.message_id = id
+       LEFT JOIN reply ON reply.message_id = id WHERE peer = coalesce(?, peer) AND ${IN_GAP[gap]}`,
+    );
+    while (look.get(peer) === undefined && Date.now() < end) await immediate();
+  } finally {
+    db.close();
+  }
 }
 
 function withStore<T>({ stateDir }: World, read: (all: (sql: string) => Loose[]) => T): T {
