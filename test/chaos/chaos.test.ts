@@ -32,9 +32,10 @@ function summary({ seed, sent, faults, store, received }: Evidence): string {
   const recorded = new Set(store.messages.map(({ msgId }) => msgId));
   const lost = sent.filter(({ isWritten, msgId }) => isWritten && !recorded.has(msgId)).length;
   const halfTold = received.filter(({ body }) => body.includes('may have reached you')).length;
+  const recovered = received.filter(({ body }) => body.startsWith('recovered')).length;
   return [
     `seed ${seed}: ${faults.length} faults, ${sent.length} messages, ${store.messages.length} recorded`,
-    `${lost} written to a peer that was killed, ${halfTold} half told`,
+    `${lost} written to a peer that was killed, ${halfTold} half told, ${recovered} answered by a recovery turn`,
     outcomes.join(', '),
   ].join('; ');
 }

@@ -104,6 +104,11 @@ describe('the checker sees', () => {
       store({ outcomes: [{ message_id: 'm', state: 'not-taken' }] }),
       'it is not-taken and reached the model',
     ],
+    [
+      'a message that is not run although its sender waits',
+      store({ outcomes: [{ message_id: 'm', state: 'expired' }] }),
+      'it expired while its sender waited',
+    ],
     ['a wrapper that ends by itself', { deaths: ['1'] }, 'a wrapper ended by itself: 1'],
   ])('%s', (_what, over, breach) => {
     expect(judged(over)).toContain(breach);

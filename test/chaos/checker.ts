@@ -96,6 +96,9 @@ function recorded(evidence: Evidence, sent: Sent, id: string): string[] {
     found.push(`it is ${outcome.state} and reached the model`);
   if (outcome.state === 'answered' && items !== 1)
     found.push(`it is answered with ${items} items in the threads`);
+  if (outcome.state === 'expired' && !evidence.gone.includes(sent.sender)) {
+    found.push('it expired while its sender waited');
+  }
   const strange = repliesTo(evidence, sent).filter((reply) => reply.outcome !== outcome.state);
   found.push(...strange.map((reply) => `it is ${outcome.state}, its sender was told ${reply.outcome}`));
   return [...found, ...told(evidence, sent, id)];

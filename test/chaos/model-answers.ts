@@ -11,12 +11,19 @@ export function userTexts({ input }: ResponsesRequest): string[] {
   );
 }
 
-/** Turns of 50 to 400 ms in several shapes, told by the marker; a recovery turn answers what was asked last. */
+/** A turn that a daemon does not wait for when it is restarted. */
+const LONG_MS = 2_500;
+
+/**
+ * Turns of 50 to 400 ms in several shapes, told by the marker, and now and then a long one; a recovery turn answers
+ * what was asked last.
+ */
 export function answerTo(request: ResponsesRequest): Rounds {
   const marker = userTexts(request).join('\n').match(MARKER)?.at(-1) ?? 'nothing';
   const number = Number(marker.slice(-4)) || 0;
-  const delayMs = 50 + ((number * 97) % 350);
-  const answer = final(`answer ${marker}`);
+  const isRecovery = request.text.includes('daemon_recovery');
+  const delayMs = number % 7 === 6 && !isRecovery ? LONG_MS : 50 + ((number * 97) % 350);
+  const answer = final(`${isRecovery ? 'recovered' : 'answer'} ${marker}`);
   const half = { delayMs: delayMs / 2 };
   switch (number % 4) {
     case 0:
