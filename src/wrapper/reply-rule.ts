@@ -42,11 +42,14 @@ export function verdict(turns: readonly Turn[], clientId: string): Verdict {
   if (first === undefined) return { type: 'absent' };
   let ended = readFrom(first, itemIndex + 1);
   let partial = ended.type === 'answered' || ended.type === 'running' ? '' : ended.partial;
+  let together = lastAsker(first.items.slice(itemIndex + 1));
   for (const turn of turns.slice(turnIndex + 1)) {
     if (ended.type !== 'interrupted' && ended.type !== 'failed') break;
     if (turn.rootTurnId !== first.rootTurnId) continue;
     ended = readFrom(turn, 0);
-    if (ended.type === 'answered' || ended.type === 'running') break;
+    if (ended.type === 'answered') return { ...ended, together: ended.together ?? together };
+    if (ended.type === 'running') break;
+    together = lastAsker(turn.items) ?? together;
     partial = joined([partial, ended.partial]);
     ended = { ...ended, partial };
   }
@@ -90,12 +93,17 @@ function shared(turn: Turn, end: number, finals: FinalPhase): (Verdict & { type:
   if (at < 0) return null;
   const before = turn.items.slice(0, at);
   const asked = before.findLastIndex((item) => item.type === 'user');
-  const asker = turn.items[asked];
+  const together = lastAsker(before);
   const own = turn.items[at];
-  if (own === undefined || asker?.type !== 'user') return null;
-  const isOurs = asker.clientId?.startsWith(CLIENT_ID_PREFIX) ?? false;
-  const run = turn.items.slice(asked + 1, at + 1);
-  return { type: 'answered', text: answerText(run, own), together: isOurs ? 'message' : 'typed' };
+  if (own === undefined || together === null) return null;
+  return { type: 'answered', text: answerText(turn.items.slice(asked + 1, at + 1), own), together };
+}
+
+/** Whose the last user item is; null when there is none. */
+function lastAsker(items: readonly Item[]): Together | null {
+  const asker = items.findLast((item) => item.type === 'user');
+  if (asker?.type !== 'user') return null;
+  return asker.clientId?.startsWith(CLIENT_ID_PREFIX) ? 'message' : 'typed';
 }
 
 /** A phase-less message counts as final only where no item of the turn has a phase. */

@@ -148,6 +148,13 @@ describe('the reply rule', () => {
       expect(verdict(turns, 'peer:2')).toEqual(answered('both'));
     });
 
+    it('labels a recovery answer for the earlier of two messages in the interrupted turn', () => {
+      const both = turn('interrupted', [user('peer:1'), thinks('hm'), user('peer:2')], { id: 't1' });
+      const turns = [both, recovery('completed', says('both'))];
+      expect(verdict(turns, 'peer:1')).toEqual(answered('both', 'message'));
+      expect(verdict(turns, 'peer:2')).toEqual(answered('both'));
+    });
+
     it('follows a second recovery of the same root', () => {
       const again = turn('completed', [says('at last')], { id: 't4', root: 't1' });
       expect(verdict([broken, recovery('interrupted', thinks('more')), again], 'peer:1')).toEqual(
