@@ -22,15 +22,19 @@ const PLANTED: { readonly [name: string]: readonly Change[] } = {
   'Runs again': [
     [
       'wrapper/restore.ts',
-      'clientId, afterTurnId, turnId, isTaken };',
-      "clientId, afterTurnId, turnId, isTaken, ifAbsent: 'run' };",
+      '      turnId,\n      isTaken,\n    };',
+      "      turnId,\n      isTaken,\n      ifAbsent: 'run',\n    };",
     ],
     [
       'wrapper/settle.ts',
       '  switch (seen.type) {',
       "  if (claim.ifAbsent === 'run') return 'run';\n  switch (seen.type) {",
     ],
-    ['store/store.ts', '      mustBeClaimable(id, stage);\n', '      if (stage.isClaimed) return;\n'],
+    [
+      'store/store.ts',
+      'this.#write(() => this.#insertClaim(id, this.#stage(id), claim));',
+      'this.#write(() => (this.#stage(id).isClaimed ? undefined : this.#insertClaim(id, this.#stage(id), claim)));',
+    ],
   ],
   'Answers again': [
     ['store/restore.ts', 'AND reply.delivery IS NULL AND reply.noted_at_ms', 'AND reply.noted_at_ms'],
