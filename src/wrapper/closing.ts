@@ -1,5 +1,5 @@
 import type { Outcome } from '../store/record.ts';
-import type { Effect, State, Step } from './state.ts';
+import type { Claim, Effect, State, Step } from './state.ts';
 
 /** The end of the peer: every message that has no outcome gets one now. */
 export function closeAll(state: State): Step {
@@ -8,13 +8,16 @@ export function closeAll(state: State): Step {
     return { type: 'outcome', id: waiting.id, outcome: { state: 'not-taken', reason: 'closed' } };
   });
   const claimed = state.claims.map((claim): Effect => {
-    const outcome: Outcome = claim.isTaken
-      ? { state: 'no-answer', reason: 'closed', detail: '', partial: '' }
-      : { state: 'unknown' };
-    return { type: 'outcome', id: claim.waiting.id, outcome };
+    return { type: 'outcome', id: claim.waiting.id, outcome: lastOutcome(claim) };
   });
   return {
     state: { ...state, phase: 'closing', queue: [], claims: [] },
     effects: [...claimed, ...queued],
   };
+}
+
+function lastOutcome({ isTaken, ifAbsent }: Claim): Outcome {
+  if (isTaken) return { state: 'no-answer', reason: 'closed', detail: '', partial: '' };
+  // Left by an earlier wrapper that never handed it over, and not looked for yet.
+  return ifAbsent === undefined ? { state: 'unknown' } : { state: 'not-taken', reason: 'closed' };
 }

@@ -61,7 +61,7 @@ export async function open(
   ensureOwnDir(at.sessionsDir);
   await sweep(at.sessionsDir);
 
-  const recorded = recordedThread(at.threadsDir, name);
+  const recorded = recordedThreadFor(options, at);
   const threadId = options.threadId ?? (options.fresh ? null : recorded);
   const token = newToken();
   log.hide(token);
@@ -112,6 +112,16 @@ export async function open(
     tools,
     replacedThreadId: recorded !== null && recorded !== thread.id ? recorded : null,
   };
+}
+
+/** Without a file that can be read a name can still be given another thread. */
+function recordedThreadFor({ name, fresh, threadId }: OpenOptions, { threadsDir }: Places): string | null {
+  try {
+    return recordedThread(threadsDir, name);
+  } catch (error) {
+    if (!fresh && threadId === undefined) throw error;
+    return null;
+  }
 }
 
 interface Claiming {

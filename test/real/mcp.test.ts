@@ -152,7 +152,14 @@ describe('a thread that was started without tools', () => {
     const socketPath = findControlSocket(pid) ?? '';
     const ask = () =>
       callControl({ socketPath, method: 'status', params: {}, signal: AbortSignal.timeout(5_000) });
-    expect(await ask()).toEqual({ name: 'Sol', threadId, state: 'serving', queued: 0, claims: 0, refused: 0 });
+    expect(await ask()).toEqual({
+      name: 'Sol',
+      threadId,
+      state: 'serving',
+      queued: 0,
+      claims: 0,
+      refused: 0,
+    });
     await sol.process.stop();
     expect(findControlSocket(pid)).toBeNull();
   });

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { publishedFiles, rowOf } from './peer-facts.ts';
 import { PeerProcess, type PeerResult, runPeer } from './peer-process.ts';
@@ -154,6 +155,18 @@ describe('a peer that cannot be opened says why, and leaves nothing', () => {
     expect((await open('Lost One', '--new')).threadId).not.toBe(unknown);
   });
 
+  test('a name whose thread cannot be looked up, unless it is given another one', async () => {
+    const file = join(world.claudeDir, 'codex-peer-threads', 'Blurred');
+    mkdirSync(dirname(file), { recursive: true });
+    execFileSync('mkfifo', [file]);
+    const options = { env: world.env, cwd: world.work };
+    const { code, stderr } = await runPeer(['open', 'Blurred', '--headless'], options);
+    expect(code).toBe(8);
+    expect(stderr).toContain('open with --new');
+    const opened = await openSol(bench, ['--new'], 'Blurred');
+    await opened.process.stop();
+  });
+
   test('an archived thread, which is not unarchived', async () => {
     const first = await open('Archived');
     await shown(first, 'something to keep');
@@ -196,7 +209,9 @@ describe('a peer that cannot be opened says why, and leaves nothing', () => {
       expect(fates.toSorted()).toEqual([10, 'open']);
       const loser = both[fates.indexOf(10)]!;
       const winner = both[fates.indexOf('open')]!;
-      expect(loser.stderr).toMatch(`pid ${winner.pid}. Go there, close it (peer close), or choose another name.`);
+      expect(loser.stderr).toMatch(
+        `pid ${winner.pid}. Go there, close it (peer close), or choose another name.`,
+      );
       expect(loser.stderr).toMatch(/^peer: Twin is (being opened|already open): [^\n]*\n$/);
       expect(rowOf(world, 'Twin')?.pid).toBe(winner.pid);
       await winner.stop();

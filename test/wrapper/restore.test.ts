@@ -166,4 +166,16 @@ describe('a wrapper that opens again', () => {
     expect(run.outcomes).toEqual({});
     expect(run.started).toEqual([]);
   });
+
+  it('that is closed before it has looked gives back what was never handed over', () => {
+    const run = new Reopened(
+      claims({ claimed: [claimed('a'), claimed('b', true)], unclaimed: [message('c')] }),
+    );
+    run.take({ type: 'close' });
+    expect(run.outcomes).toMatchObject({
+      a: { state: 'unknown' },
+      b: { state: 'no-answer', reason: 'closed' },
+      c: { state: 'not-taken', reason: 'closed' },
+    });
+  });
 });
