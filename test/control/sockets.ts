@@ -50,10 +50,13 @@ export class RawControl implements Disposable {
   }
 
   get answers(): unknown[] {
-    return this.#text
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line));
+    return (
+      this.#text
+        .split('\n')
+        // What stands behind the last newline is still on its way.
+        .slice(0, -1)
+        .map((line) => JSON.parse(line))
+    );
   }
 
   write(...requests: (object | string)[]): void {

@@ -187,7 +187,7 @@ test('a thread that has neither is opened, and told what to do about it', async 
   expect(sol.process.stdout).toContain('tools: none)');
   expect(sol.process.stderr).toContain('peer open Sol --new');
   const args = ['open', 'Mars', '--headless', '--detach', '--thread', await client.startThread(world.work)];
-  const detached = await runPeer(args, { env: world.env });
+  const detached = await runPeer(args, { env: world.env, cwd: world.work });
   expect(detached).toMatchObject({ code: 0, stderr: expect.stringMatching(/^peer: Mars can answer but/) });
   expect(detached.stdout).toMatch(/^Mars is open, in the background .*tools: none\)/);
   const fresh = await openSol(bench, [], 'Luna');

@@ -95,6 +95,7 @@ describe('a name keeps its thread', () => {
     const elsewhere = new PeerProcess(['open', 'Homebody', '--headless', ...writable], from);
     await elsewhere.line(/ is open/);
     expect(rowOf(world, 'Homebody')?.cwd).toBe(world.work);
+    expect(elsewhere.stderr).toBe(`Homebody works in ${world.work}, where its thread was; --cwd moves it.\n`);
     expect(await settingsOf(first)).toMatchObject({ cwd: world.work, runtimeWorkspaceRoots: [world.work] });
     await elsewhere.stop();
     const moved = await open('Homebody', ...writable, '--cwd', world.home);
