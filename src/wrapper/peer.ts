@@ -6,19 +6,17 @@ import type { FromMode } from '../frames/message.ts';
 import { Pace } from '../frames/pace.ts';
 import { type FrameServer, serveFrames } from '../frames/serve.ts';
 import type { HarnessEvent, HarnessThread, ThreadSettings, ToolResult } from '../harness/harness.ts';
-import { LIMITS } from '../limits.ts';
 import type { Log } from '../os/log.ts';
 import { ReplayWindow } from '../queue/replay.ts';
 import type { Publication } from '../registry/publish.ts';
 import type { Message, MessageRecord, Outcome, Restored } from '../store/record.ts';
-import { framed } from './framing.ts';
+import { givenText } from './given-text.ts';
 import { IdleNotices } from './idle-notices.ts';
 import { Inbound } from './inbound.ts';
 import { Outbox } from './outbox.ts';
 import { Replies } from './replies.ts';
 import { rowStatus } from './row-status.ts';
 import { Shell } from './shell.ts';
-import { excerpt, spill } from './spill.ts';
 import type { Claim, State } from './state.ts';
 import { ToolCalls } from './tool-calls.ts';
 import { identify } from './verify.ts';
@@ -82,7 +80,7 @@ export class Peer {
       log,
       claims: options.claims,
       onRecordLost: options.onRecordLost,
-      frame: (message) => this.#tools.withNews(message, this.#frame(message)),
+      frame: (message) => this.#tools.withNews(message, givenText(message, options)),
       onOutcome: (message, outcome) => this.#onOutcome(message, outcome),
       onState: (state) => this.#onState(state),
     });
@@ -233,20 +231,6 @@ export class Peer {
 
   #fromMode(): FromMode {
     return isBypass(this.#shell.state.settings) ? 'bypass' : 'prompting';
-  }
-
-  #frame(message: Message): string {
-    const { isPaneOpen, textsDir, log } = this.#options;
-    const isLong = Buffer.byteLength(message.text) > LIMITS.paneBodyBytes;
-    if (!isLong || !isPaneOpen()) return framed(message);
-    try {
-      const file = spill(textsDir, `message-${message.id}`, message.text);
-      return framed(message, excerpt(message.text, file, LIMITS.paneBodyHeadBytes));
-    } catch (error) {
-      // Slow in the pane, but whole.
-      log.write('spill-failed', { id: message.id, error: String(error) });
-      return framed(message);
-    }
   }
 }
 
