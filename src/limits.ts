@@ -30,6 +30,8 @@ export const LIMITS = {
   /** Frames, and their characters, that wait to be written to one recipient. */
   outboxFrames: 1_024,
   outboxChars: 64 * 1024 * 1024,
+  /** With so many waiting a receipt for a refused frame is not sent: a flood of these must not delay answers. */
+  outboxBeforeReceipt: 32,
   /** Characters of written answers kept for a receipt that asks for them again. */
   sentChars: 16 * 1024 * 1024,
   /** How long texts too long to be shown are kept in files. */

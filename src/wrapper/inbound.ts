@@ -163,7 +163,11 @@ export class Inbound {
       ...about,
     });
     const { pid, procStart, row } = connecting;
-    void outbox.send({ socketPath, pid, procStart, sessionId: row?.sessionId ?? null }, frame);
+    void outbox.send(
+      { socketPath, pid, procStart, sessionId: row?.sessionId ?? null },
+      frame,
+      LIMITS.outboxBeforeReceipt,
+    );
   }
 }
 

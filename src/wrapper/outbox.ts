@@ -55,16 +55,26 @@ export class Outbox {
   /**
    * Writes one frame to a process, after everything before it to the same one. Who is there is looked up at the
    * moment of the write. Never rejects.
+   *
+   * @param mostBefore with more frames waiting for that process this one is not sent
    */
-  async send(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Delivery> {
-    return (await this.write(to, frame)).delivery;
+  async send(
+    to: ReplyAddress,
+    frame: UserFrame | ControlFrame,
+    mostBefore: number = LIMITS.outboxFrames,
+  ): Promise<Delivery> {
+    return (await this.write(to, frame, mostBefore)).delivery;
   }
 
   /** The same, and says why it was not written. */
-  write(to: ReplyAddress, frame: UserFrame | ControlFrame): Promise<Written> {
+  write(
+    to: ReplyAddress,
+    frame: UserFrame | ControlFrame,
+    mostBefore: number = LIMITS.outboxFrames,
+  ): Promise<Written> {
     const line = this.#lines.get(to.socketPath) ?? { last: Promise.resolve(), frames: 0, chars: 0 };
     const chars = JSON.stringify(frame).length;
-    if (line.frames >= LIMITS.outboxFrames || line.chars + chars > LIMITS.outboxChars) {
+    if (line.frames >= mostBefore || line.chars + chars > LIMITS.outboxChars) {
       this.#options.log.write('outbox-full', { msgId: frame.msg_id, frames: line.frames, chars: line.chars });
       return Promise.resolve({ delivery: 'not-sent', reason: 'Too much waits to be written there already.' });
     }

@@ -138,3 +138,21 @@ it('takes no more than its cap for one recipient, and says so', async () => {
   await Promise.all(taken);
   expect(open.outbox.isEmpty).toBe(true);
 });
+
+it('leaves room for answers when many receipts would be written', async () => {
+  await using open = await openOutbox();
+  open.clock.isStopped = true;
+  const frame = userFrame({
+    msgId: 'm',
+    from: null,
+    content: 'x',
+    priority: 'next',
+    mark: { kind: 'message' },
+  });
+  const few = Array.from({ length: 3 }, () => open.outbox.write(open.to, frame));
+  expect(await open.outbox.send(open.to, frame, 3)).toBe('not-sent');
+  const answer = open.outbox.send(open.to, frame);
+  open.clock.isStopped = false;
+  await Promise.all(few);
+  expect(await answer).toBe('written');
+});
