@@ -32,6 +32,8 @@ export const LIMITS = {
   outboxChars: 64 * 1024 * 1024,
   /** With so many waiting a receipt for a refused frame is not sent: a flood of these must not delay answers. */
   outboxBeforeReceipt: 32,
+  /** A receiver that drops what is paced has another idea of the pace; after so many resends it is told no more. */
+  resends: 3,
   /** Characters of written answers kept for a receipt that asks for them again. */
   sentChars: 16 * 1024 * 1024,
   /** How long texts too long to be shown are kept in files. */

@@ -20,8 +20,6 @@ import { type Connecting, isFrom } from './verify.ts';
 const ALIVE_POLL_MS = 1_000;
 /** A process that ends writes its notes first; those on their way are still read. */
 const LAST_FRAMES_MS = 250;
-/** A receiver that drops what is paced has another idea of the pace; after so many it is told. */
-const RESENDS = 3;
 
 export interface OwnMessagesOptions {
   readonly name: string;
@@ -121,7 +119,7 @@ export class OwnMessages {
       // Each receipt has a connection of its own: a decision can overtake the `held` before it.
       if (own.isDecided && status === 'held') continue;
       own.isDecided ||= status !== 'held' && dropReason !== 'rate-limited';
-      if (status === 'dropped' && dropReason === 'rate-limited' && own.resends++ < RESENDS) {
+      if (status === 'dropped' && dropReason === 'rate-limited' && own.resends++ < LIMITS.resends) {
         void this.#options.outbox.send(own.to.address, own.frame);
       } else if (own.hear !== null) {
         own.hear({ type: 'receipt', status, reason });

@@ -49,8 +49,6 @@ interface Sent {
 const HEAD_BYTES = [800_000, 300_000, 100_000];
 /** Room for the auth line before the frame. */
 const AUTH_CHARS = 128;
-/** A receiver that drops what is paced has another idea of the pace; after so many it is told no more. */
-const RESENDS = 3;
 
 /** Writes outcomes back to their senders, each at most once, and follows what the receiver says of them. */
 export class Replies {
@@ -119,7 +117,7 @@ export class Replies {
         this.#hasToldHeld = true;
         this.#options.onHeld(sent.message);
       }
-      if (status === 'dropped' && dropReason === 'rate-limited' && sent.resends++ < RESENDS) {
+      if (status === 'dropped' && dropReason === 'rate-limited' && sent.resends++ < LIMITS.resends) {
         void this.#send(sent);
       }
     }

@@ -25,7 +25,7 @@ test('two wrapped peers do not talk for ever: the answer of one is shown to the 
   const { frame, raw } = await sender.waitForMessage('it is a plum');
   const before = bench.model.requests.length;
 
-  // Sol cannot ask by itself yet: what Luna wrote is passed on to it, as the sender's own.
+  // What Luna wrote is passed on to Sol by a peer that is no wrapper, as its own.
   const passedOn = JSON.parse(raw.replaceAll(frame?.from ?? '', sender.address));
   await sender.sendFrame({ to: sol.name, frame: passedOn });
   const { text } = await bench.model.waitForRequest(/^Answer from/);

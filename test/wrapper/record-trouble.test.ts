@@ -8,6 +8,7 @@ import type { Message, MessageRecord } from '../../src/store/record.ts';
 import { Shell } from '../../src/wrapper/shell.ts';
 import { FakeThread } from '../fake-harness.ts';
 import { until } from '../os/fixtures.ts';
+import { messageOf } from './message.ts';
 import { ServedPeer } from './served-peer.ts';
 
 type Step = 'receive' | 'claim' | 'outcome';
@@ -68,19 +69,9 @@ it('a message to a full queue is turned away before it is recorded', async () =>
   for (let index = 0; index < LIMITS.queueMessages; index++) {
     shell.take({ type: 'message', id: `m${index}`, priority: 'next', bytes: 1 });
   }
-  const message: Message = {
-    id: 'late',
-    msgId: null,
-    text: 'x',
-    priority: 'next',
-    mark: null,
-    inReplyTo: null,
-    hopChain: [],
-    sender: { kind: 'script', name: '', replyTo: null },
-    afterTurnId: null,
-    receivedAtMs: 0,
-  };
-  await expect(shell.receive(message)).rejects.toThrow(`${LIMITS.queueMessages} messages are waiting`);
+  await expect(shell.receive(messageOf({ id: 'late' }))).rejects.toThrow(
+    `${LIMITS.queueMessages} messages are waiting`,
+  );
   expect(received).toEqual([]);
 });
 

@@ -4,20 +4,11 @@ import type { Message } from '../../src/store/record.ts';
 import { RUN_WITHIN_MS, restoredClaims } from '../../src/wrapper/restore.ts';
 import { type Claim, type Effect, type Event, initialState, type State } from '../../src/wrapper/state.ts';
 import { step } from '../../src/wrapper/step.ts';
+import { messageOf } from './message.ts';
 
 const NOW = 10 * RUN_WITHIN_MS;
-const message = (id: string, ageMs = 0): Message => ({
-  id,
-  msgId: id,
-  text: 'text',
-  priority: 'next',
-  mark: null,
-  inReplyTo: null,
-  hopChain: [],
-  sender: { kind: 'script', name: '', replyTo: null },
-  afterTurnId: 't0',
-  receivedAtMs: NOW - ageMs,
-});
+const message = (id: string, ageMs = 0) =>
+  messageOf({ id, msgId: id, afterTurnId: 't0', receivedAtMs: NOW - ageMs });
 const claimed = (id: string, isTaken = false) => ({
   message: message(id),
   clientId: `peer:${id}`,

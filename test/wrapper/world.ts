@@ -1,21 +1,9 @@
 import type { Item, ThreadEvent, Turn, TurnStatus } from '../../src/harness/harness.ts';
-import type { Message, Outcome } from '../../src/store/record.ts';
+import type { Outcome } from '../../src/store/record.ts';
 import { restoredClaims } from '../../src/wrapper/restore.ts';
 import { type Effect, type Event, initialState, type State, type Timer } from '../../src/wrapper/state.ts';
 import { step } from '../../src/wrapper/step.ts';
-
-const MESSAGE: Message = {
-  id: '',
-  msgId: null,
-  text: 'x',
-  priority: 'next',
-  mark: null,
-  inReplyTo: null,
-  hopChain: [],
-  sender: { kind: 'script', name: '', replyTo: null },
-  afterTurnId: null,
-  receivedAtMs: 0,
-};
+import { messageOf } from './message.ts';
 
 type TruthItem = Item & { readonly covers?: ReadonlySet<string> };
 interface TruthTurn {
@@ -234,7 +222,7 @@ export class World {
     const open = Array.from({ length: this.messages }, (_, index) => `m${index + 1}`).filter(
       (id) => !this.outcomes.has(id),
     );
-    const message = (id: string): Message => ({ ...MESSAGE, id });
+    const message = (id: string) => messageOf({ id });
     const claims = restoredClaims(
       {
         claimed: open.flatMap((id) => {
